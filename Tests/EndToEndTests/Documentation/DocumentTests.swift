@@ -108,15 +108,21 @@ internal import Testing
         }
     }
 
-    @Test func `the Containerfile copies only files that git has and .dockerignore leaves in`() throws {
-        let copies = try Documentation.text("deploy/Containerfile").matches(of: /\nCOPY ([^-\n].*)[ ]/)
-        let paths = copies.flatMap { $0.output.1.split(separator: " ") }.map(String.init)
-        #expect(paths.count >= 8)
-        let ignored = Set(
-            try [".dockerignore", ".gitignore"].flatMap { try Documentation.text($0).split(separator: "\n") })
-        for path in paths {
-            #expect(Documentation.exists(path), "\(path)")
-            #expect(ignored.allSatisfy { !path.hasPrefix($0.hasSuffix("/") ? $0.dropLast() : $0) }, "\(path)")
+    @Test func `every link in the copies for packages leads to a file of them`() throws {
+        let folder = try TemporaryFolder()
+        let copies = "\(folder.path)/documents"
+        let copied = try RunningProcess.run(
+            ["\(Documentation.root.path)/deploy/release/documents", copies], of: "/usr/bin/python3")
+        try #require(copied.status == 0, "\(copied.errors)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: copies)
+        #expect(names.count > 15)
+        for name in names where name.hasSuffix(".md") {
+            let text = try String(contentsOfFile: "\(copies)/\(name)", encoding: .utf8)
+            for match in text.matches(of: /\]\(([^)\s#]+)(?:#[^)\s]*)?\)/) {
+                let link = String(match.output.1)
+                guard !link.hasPrefix("https://") else { continue }
+                #expect(FileManager.default.fileExists(atPath: "\(copies)/\(link)"), "\(name): \(link)")
+            }
         }
     }
 

@@ -3,7 +3,7 @@ internal import Testing
 
 /// The documents of the repository, whose examples the tests run as written.
 enum Documentation {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent()
+    static let root = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../..").standardized
 
     /// The paths of all documents from the root of the repository.
