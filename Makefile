@@ -1,5 +1,5 @@
 # make setup    install the packages for building and running (Debian 12, 13, Ubuntu 24.04)
-# make build    build for release: .build/release/dictum
+# make build    build for release, with Swift's libraries inside: .build/release/dictum. From nothing it takes about fifteen minutes
 # make run      setup, build, then start the demo
 # make test     install the packages for tests, run every test, run those of HTTP, Proxy and the store's index under the thread sanitizer, fuzz each parser for 20 seconds
 # make fuzz     fuzz each parser for 5 minutes; TIME=SECONDS and TARGET=PARSER change that
@@ -13,12 +13,14 @@
 # make fleet    run three nodes with one Redis in network namespaces (as root), and break each of them: about seven minutes
 # make bench    compare with nginx and HAProxy, check instruction counts against their thresholds, simulate a day of clients
 # make figures  reproduce the README's table and plot from public histories: .build/figures; HISTORIES=FOLDER measures your own
-# make release  build a program for other machines with this system, with Swift's libraries in it: .build/release/dictum
-# make deb      build a Debian package for this system: .build/deb/dictum_VERSION_ARCHITECTURE.deb
+# make deb      build a Debian package for this system: .build/deb/dictum_VERSION_ARCHITECTURE.deb; reuses what `make build` has built
 # make package  build and test that package: a fresh system installs, upgrades and removes it
+# make release  build everything that is released: .build/dist has package, tarball, image, bills of materials, checksums (as root)
+# make repository KEY=NAME URL=URL   make an apt repository of .build/dist: .build/repository, signed with this key of GnuPG
+# make release-test   build a release twice and compare it, run the image, let apt install from a repository (as root)
 # make clean    remove everything that was built
 
-.PHONY: help setup build run release figures deb package test fuzz sanitize soak totals attack clients fleet lint docs bench clean
+.PHONY: help setup build run release repository release-test figures deb package test fuzz sanitize soak totals attack clients fleet lint docs bench clean
 .NOTPARALLEL:
 
 help:
@@ -28,13 +30,25 @@ setup:
 	@.ci/setup
 
 build:
-	DICTUM_VERSION=$$(.ci/version) swift build -c release --product dictum --explicit-target-dependency-import-check error
+	@.ci/release
 
 run: setup build
 	@exec .build/release/dictum demo
 
-release: setup
-	@.ci/release
+release:
+	@.ci/setup release
+	@deploy/release/build
+
+KEY =
+URL =
+
+repository:
+	@.ci/setup release
+	@deploy/release/repository .build/repository "$(URL)" "$(KEY)" .build/dist/*.deb
+
+release-test:
+	@.ci/setup release-test
+	@Tests/Release/run
 
 deb:
 	@.ci/setup deb

@@ -48,13 +48,8 @@ struct CheckCommand: ParsableCommand {
     /// Prints the routes that a running proxy suggests.
     private func suggest() throws {
         let client = try AdminOptions.client(config: nil, admin: admin)
-        do throws(CommandError) {
-            let suggestions = ObservedSuggestions(try client.report())
-            print(json ? OutputFormat.json(suggestions) : suggestions.text, terminator: json ? "\n" : "")
-        } catch {
-            StandardError.write("dictum: \(error)")
-            throw ExitCode.failure
-        }
+        let suggestions = ObservedSuggestions(try client.report())
+        print(json ? OutputFormat.json(suggestions) : suggestions.text, terminator: json ? "\n" : "")
     }
 }
 

@@ -10,6 +10,7 @@ struct Dictum: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dictum",
         abstract: "A reverse proxy that sends responses as deltas over earlier ones (RFC 9842).",
+        discussion: CommandTopics.text,
         version: DictumVersion.text,
         subcommands: [
             ServeCommand.self,
@@ -22,7 +23,11 @@ struct Dictum: ParsableCommand {
             StoreCommand.self,
             ReferenceCommand.self,
             ManualCommand.self,
+            VersionCommand.self,
         ])
+
+    /// The word before the colon of the parser's errors: theirs look as those of the commands.
+    static let _errorLabel = "dictum"
 
     static func main() {
         TLSLibrary.keepUntilTheEnd()

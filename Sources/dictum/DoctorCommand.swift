@@ -37,7 +37,7 @@ struct DoctorCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --browser: the page to load (default: that of --from, or / of the URL's origin).",
+            "With --browser: the page to load (default: that of --from, or / of the URL's origin)",
             valueName: "url"))
     var page: String?
 

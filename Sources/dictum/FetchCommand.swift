@@ -19,12 +19,12 @@ struct FetchCommand: ParsableCommand {
 
     @Option(
         name: .short,
-        help: ArgumentHelp("The file to write the body to (default: standard output).", valueName: "file"))
+        help: ArgumentHelp("The file to write the body to (default: standard output)", valueName: "file"))
     var output: String?
 
     @Option(
         help: ArgumentHelp(
-            "The folder to keep dictionaries in (default ~/.cache/dictum).", valueName: "folder"))
+            "The folder to keep dictionaries in (default: ~/.cache/dictum)", valueName: "folder"))
     var cache: String?
 
     @Option(help: "The codings to accept.")
@@ -75,9 +75,6 @@ struct FetchCommand: ParsableCommand {
         } catch let error as FetchError {
             StandardError.write("dictum: \(error)")
             throw error.isUsage ? ExitCode.validationFailure : ExitCode.failure
-        } catch let error as CommandError {
-            StandardError.write("dictum: \(error)")
-            throw ExitCode.failure
         }
     }
 

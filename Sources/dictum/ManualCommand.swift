@@ -12,6 +12,14 @@ struct ManualCommand: ParsableCommand {
     }
 }
 
+/// `dictum version`: prints the version, as `--version` does.
+struct VersionCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "version", abstract: "Prints the version.")
+
+    func run() { print(DictumVersion.text) }
+}
+
 /// The manual page as man(7) source.
 enum ManualPage {
     /// The parser's description of the commands (`--experimental-dump-help`).
@@ -40,6 +48,12 @@ enum ManualPage {
         let names: [Name]?
         let shouldDisplay: Bool
         let valueName: String?
+        let defaultValue: String?
+
+        /// The description, with the default as `--help` shows it.
+        var text: String {
+            [abstract, defaultValue.map { "(default: \($0))" }].compactMap(\.self).joined(separator: " ")
+        }
     }
 
     static func text() throws -> String {
@@ -50,14 +64,13 @@ enum ManualPage {
                 ".TH DICTUM 1 \"\" \"Dictum \(DictumVersion.text)\" \"User Commands\"", ".SH NAME",
                 "dictum \\- \(escaped(root.abstract ?? ""))", ".SH SYNOPSIS", ".B dictum", ".I command",
                 "[options]", ".SH COMMANDS",
-            ] + commands(of: root, below: "dictum") + [
-                ".SH EXIT STATUS", ".TP", ".B 0", "Success; for serve: drained after SIGTERM or SIGINT.",
-                ".TP",
-                ".B 1",
-                "The command failed.", ".TP", ".B 64", "Invalid usage.", ".TP", ".B 78",
-                "Invalid configuration.",
-            ]
+            ] + commands(of: root, below: "dictum") + CommandTopics.all.flatMap(section)
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func section(_ topic: CommandTopics.Topic) -> [String] {
+        [".SH \(topic.title)"]
+            + topic.rows.flatMap { [".TP", "\\fB\(escaped($0.term))\\fR", escaped($0.text)] }
     }
 
     private static func commands(of parent: Command, below path: String) -> [String] {
@@ -82,7 +95,7 @@ enum ManualPage {
             case "flag": names.joined(separator: ", ")
             default: names.joined(separator: ", ") + (value.map { " " + $0 } ?? "")
             }
-        return [".TP", title, escaped(argument.abstract ?? "")]
+        return [".TP", title, escaped(argument.text)]
     }
 
     private static func escaped(_ text: String) -> String {

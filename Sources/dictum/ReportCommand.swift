@@ -20,13 +20,7 @@ struct ReportCommand: ParsableCommand {
 
     func run() throws {
         let client = try admin.client()
-        do throws(CommandError) {
-            let report = try client.report()
-            print(
-                json ? OutputFormat.json(report) : ReportText.text(of: report), terminator: json ? "\n" : "")
-        } catch {
-            StandardError.write("dictum: \(error)")
-            throw ExitCode.failure
-        }
+        let report = try client.report()
+        print(json ? OutputFormat.json(report) : ReportText.text(of: report), terminator: json ? "\n" : "")
     }
 }

@@ -20,10 +20,10 @@ struct ServeCommand: ParsableCommand {
         help: "Without a configuration: the API behind the proxy, such as http://127.0.0.1:9000.")
     var upstream: String?
 
-    @Option(help: "With --upstream: the address to listen at (default 127.0.0.1:8080).")
+    @Option(help: "With --upstream: the address to listen at (default: 127.0.0.1:8080)")
     var listen: String?
 
-    @Option(help: "With --upstream: the file of the store (default ./dictum.sqlite).")
+    @Option(help: "With --upstream: the file of the store (default: ./dictum.sqlite)")
     var store: String?
 
     func validate() throws {

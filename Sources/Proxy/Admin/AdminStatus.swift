@@ -152,6 +152,7 @@ final class AdminStatus: Sendable {
         return Operation(
             upstreams: context.upstreams.servers, areDictionariesOn: areDictionariesOn,
             compressionBytes: context.compressionMemory.takenBytes, places: context.shared.places.counts,
+            certificateEnds: context.tls.ends,
             reloads: reloads.load(ordering: .relaxed), refusedReloads: refusedReloads.load(ordering: .relaxed)
         )
     }
@@ -163,6 +164,7 @@ private struct Operation: MetricSource {
     let areDictionariesOn: Bool
     let compressionBytes: Int
     let places: UpstreamPlaces.Counts
+    let certificateEnds: [(listener: String, seconds: Int)]
     let reloads: Int
     let refusedReloads: Int
 
@@ -184,6 +186,10 @@ private struct Operation: MetricSource {
                 "dictum_upstream_requests", kind: .gauge, by: "state",
                 "Requests that have a place at an upstream, those that wait for one, and the places that there are."
             ) { [("active", $0.places.taken), ("waiting", $0.places.waiting), ("max", $0.places.max)] },
+            .each(
+                "dictum_certificate_end_time_seconds", kind: .gauge, by: "listener",
+                "The end of the validity of a listener's certificates, in seconds since 1970; of several, the first."
+            ) { $0.certificateEnds.map { ($0.listener, $0.seconds) } },
             .each("dictum_reloads_total", by: "result", "Reloads of the configuration, by result.") {
                 [("done", $0.reloads), ("refused", $0.refusedReloads)]
             },

@@ -15,14 +15,20 @@ package enum DescriptorLimit {
     }
 
     /// Returns a warning if the configured limits exceed the system's, or nil.
-    package static func shortage(of configuration: Configuration) -> String? {
+    ///
+    /// The default number of clients is no wish: where it does not fit, fewer are enough, unless they are very few.
+    package static func shortage(of configuration: Configuration, descriptors: Int = current) -> String? {
         let wanted = configuration.limits.connections
-        let possible = clientsMax(descriptors: current)
-        guard possible < wanted else { return nil }
+        let possible = clientsMax(descriptors: descriptors)
+        let isDefault = wanted == Configuration.Limits().connections
+        guard possible < (isDefault ? enoughClients : wanted) else { return nil }
         return
-            "limits.connections is \(wanted), but the descriptor limit (\(current)) allows only \(possible) clients: raise "
+            "limits.connections is \(wanted), but the descriptor limit (\(descriptors)) allows only \(possible) clients: raise "
             + "LimitNOFILE in the unit, or ulimit -n"
     }
+
+    /// So many clients are enough for a configuration that names no number.
+    private static let enoughClients = 1000
 
     /// The descriptors of the store, the log, health checks, the admin page and refused clients, and for each processor those
     /// of a loop: its events, its listeners, its connections to Redis.

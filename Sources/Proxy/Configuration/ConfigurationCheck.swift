@@ -54,7 +54,7 @@ package struct ConfigurationCheck: Sendable, Encodable {
             if case .template(let template) = policy.covers {
                 examples = Self.examples(of: route, policy, template)
             }
-            let outlook = RouteOutlook(policy)
+            let outlook = RouteOutlook(policy, personal: policy.personal ?? configuration.personal)
             return Route(
                 match: route.text, covers: policy.coversText, upstream: route.upstream,
                 stripPrefix: route.stripPrefix?.text,
@@ -130,11 +130,20 @@ struct RouteOutlook: Sendable {
     /// The behaviour of Chromium, as far as the settings determine it.
     let browsers: String
 
-    init(_ policy: DictionaryPolicy) {
+    init(_ policy: DictionaryPolicy, personal: RoutePolicy.PersonalUse) {
         delivery = Self.delivery(policy)
-        scope = policy.scope == .private ? "private" : "public"
+        scope = Self.scope(policy, personal)
         life = Self.life(policy)
         browsers = Self.browsers(policy)
+    }
+
+    private static func scope(_ policy: DictionaryPolicy, _ personal: RoutePolicy.PersonalUse) -> String {
+        switch (policy.scope, personal) {
+        case (.private, _): "private: every response belongs to the user whom identity names"
+        case (.public, .off): "public; a response that belongs to one user is no dictionary"
+        case (.public, .capability):
+            "public; a response that belongs to one user is a dictionary for its client only"
+        }
     }
 
     private static func delivery(_ policy: DictionaryPolicy) -> String {

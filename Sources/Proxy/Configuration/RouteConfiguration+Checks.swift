@@ -92,6 +92,11 @@ extension SettingType where Value == URLPattern {
                 reader.reportUnexpected(node, expected: expected, because: "it does not begin with /")
                 return nil
             }
+            // As it is written: ${NAME} is no parameter, and its value is not shown.
+            if case .scalar(let written) = node.content, let parameter = BracedParameter(in: written) {
+                reader.report(parameter.text, in: node, offset: parameter.offset)
+                return nil
+            }
             do throws(PatternError) {
                 try PathReadings.checkRoutable(text)
                 return try URLPattern(text)
@@ -106,6 +111,25 @@ private let expectedPattern = """
     a URL Pattern for the whole path, such as /api/feed, /app/:name.js or /search?q=*; /api/* matches everything below \
     /api/; or a list of patterns
     """
+
+/// A parameter as OpenAPI and FastAPI write it, `{id}` or `{path:path}`, in a URL Pattern, where it is the text `id`.
+private struct BracedParameter {
+    /// The number of characters in front of it.
+    let offset: Int
+    /// The mistake, and what to write.
+    let text: String
+
+    init?(in pattern: String) {
+        // Braces after a name end it, and braces before a modifier repeat their text.
+        guard let match = pattern.firstMatch(of: /(?:^|[^\w$])(\{([A-Za-z_]\w*)(:path)?\})(?![?*+])/) else {
+            return nil
+        }
+        let (_, braces, name, isPath) = match.output
+        offset = pattern.unicodeScalars.distance(from: pattern.startIndex, to: braces.startIndex)
+        let instead = isPath == nil ? ":\(name) for one segment" : "* for the rest of the path"
+        text = "\(braces) matches only this text without its braces: expected \(instead)"
+    }
+}
 
 /// Returns true if a pattern begins with a slash, which may be escaped or in braces.
 private func beginsAtRoot(_ text: String) -> Bool {

@@ -12,6 +12,8 @@ final class RecentEvents: Sendable {
         /// The time of the last message, in seconds since 1970.
         var time: Int
         var count: Int
+        /// True if the message tells of a configuration that was refused.
+        var isRefusal = false
     }
 
     /// The number of different messages that are kept.
@@ -31,7 +33,7 @@ final class RecentEvents: Sendable {
         case .warning(let message): (isError, text) = (false, message)
         case .error(let message): (isError, text) = (true, message)
         }
-        let short = text.utf8.count > Self.textBytesMax ? String(text.prefix(Self.textBytesMax)) + "…" : text
+        let short = Self.shortened(text)
         kept.withLock { kept in
             var entry = Entry(isError: isError, text: short, time: now, count: 1)
             if let place = kept.firstIndex(where: { $0.text == short && $0.isError == isError }) {
@@ -40,6 +42,22 @@ final class RecentEvents: Sendable {
             kept.append(entry)
             if kept.count > Self.countMax { kept.removeFirst() }
         }
+    }
+
+    /// Forgets these messages once another configuration is in effect (`forgetRefusals`).
+    func markRefusals(_ texts: [String]) {
+        let short = Set(texts.map(Self.shortened))
+        kept.withLock { kept in
+            for place in kept.indices where short.contains(kept[place].text) { kept[place].isRefusal = true }
+        }
+    }
+
+    func forgetRefusals() {
+        kept.withLock { $0.removeAll(where: \.isRefusal) }
+    }
+
+    private static func shortened(_ text: String) -> String {
+        text.utf8.count > textBytesMax ? String(text.prefix(textBytesMax)) + "…" : text
     }
 
     /// Returns the messages of the last day, the latest first.

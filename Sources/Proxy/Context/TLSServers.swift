@@ -26,6 +26,11 @@ final class TLSServers: Sendable {
     /// Returns the TLS server of the listener at an address, or nil for plain text.
     subscript(address: ListenAddress) -> TLSServer? { servers[address] }
 
+    /// The end of the certificates' validity in seconds since 1970, by listener; of several certificates, the first end.
+    var ends: [(listener: String, seconds: Int)] {
+        servers.map { ($0.key.description, $0.value.current.endSeconds) }.sorted { $0.listener < $1.listener }
+    }
+
     /// Reloads certificates that have changed on disk; blocks.
     func refresh(_ report: (OperatorEvent) -> Void) {
         for (address, server) in servers {

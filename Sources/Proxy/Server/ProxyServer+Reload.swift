@@ -6,7 +6,7 @@ internal import Primitives
 extension ProxyServer {
     /// Adopts another configuration for new requests; requests in progress keep theirs.
     ///
-    /// An error leaves everything unchanged. Blocks until every loop has adopted it; not reentrant.
+    /// An error leaves everything unchanged, and is reported. Blocks until every loop has adopted it; not reentrant.
     ///
     /// - Returns: the settings that have changed but need a restart.
     @discardableResult
@@ -14,16 +14,19 @@ extension ProxyServer {
         do throws(StartError) {
             let late = try adopt(configuration)
             status.countReload(isDone: true)
+            context.shared.events.forgetRefusals()
             return late
         } catch {
-            status.countReload(isDone: false)
+            refuseReload(["\(error); keeping the current configuration"])
             throw error
         }
     }
 
-    /// Counts a configuration that could not be read.
-    package func refusedReload() {
+    /// Counts a configuration that was refused, and reports why; the admin listener shows that until another one is in effect.
+    package func refuseReload(_ reasons: [String]) {
         status.countReload(isDone: false)
+        for reason in reasons { report(.error(reason)) }
+        context.shared.events.markRefusals(reasons)
     }
 
     private func adopt(_ configuration: Configuration) throws(StartError) -> [String] {

@@ -61,8 +61,8 @@ extension DoctorFinding {
     private var transportText: String? {
         switch self {
         case .loopback:
-            "the URL is on this machine: browsers use dictionaries here, also over http and with any certificate; "
-                + "elsewhere they need https with a public certificate"
+            "the URL is on this machine: browsers use dictionaries here, also over http and with any certificate that the "
+                + "browser trusts; elsewhere they need https with a public certificate"
         case .systemAuthority:
             "https, and the certificate leads to an authority that this system trusts; browsers use dictionaries if "
                 + "it is a public authority, but not if it was added on this machine"
@@ -84,6 +84,9 @@ extension DoctorFinding {
         case .noResponse(let why): why
         case .status(let status, let location?):
             "the response is \(status) and redirects to \(location): examine that URL"
+        case .status(let status, nil) where 502...504 ~= status:
+            "the response is \(status): the proxy got no response of its upstream; check that the upstream runs at the "
+                + "address that the proxy's configuration has, and look into the proxy's log"
         case .status(let status, nil):
             "the response is \(status), but only 200 can be a dictionary: give a URL that returns 200, or credentials "
                 + "with -H or --cookie"

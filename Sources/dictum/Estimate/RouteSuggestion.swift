@@ -15,8 +15,10 @@ struct RouteSuggestion: Encodable, Sendable {
     /// The number of URLs that were seen.
     let urls: Int
     let reasons: [String]
-    /// Settings to consider, which the operator must decide on; they are comments in the YAML.
+    /// Settings of the dictionary to consider, which the operator must decide on; they are comments in the YAML.
     let considered: [String]
+    /// A route to consider, for the page that announces the dictionary; its lines are comments in the YAML.
+    let page: [String]
 
     /// The share of bytes that a delta must save against the best other coding.
     static let leastSaved = 0.1
@@ -93,7 +95,7 @@ struct RouteSuggestion: Encodable, Sendable {
         match = evidence.match
         urls = evidence.urls
         (use, reasons) = Self.use(own: evidence.own, others: evidence.others, isOnePath: evidence.isOnePath)
-        considered = use == .off ? [] : Self.considered(evidence)
+        (considered, page) = use == .off ? ([], []) : Self.considered(evidence)
     }
 
     /// The average sizes of deltas, and of the same bodies in the best other coding.
@@ -151,11 +153,11 @@ struct RouteSuggestion: Encodable, Sendable {
         }
     }
 
-    /// Returns the settings that make browsers keep the dictionary.
-    private static func considered(_ evidence: Evidence) -> [String] {
+    /// Returns the settings that make browsers keep the dictionary, and the route of a page.
+    private static func considered(_ evidence: Evidence) -> ([String], page: [String]) {
         let (match, findings) = (evidence.match, evidence.findings)
         guard let life = evidence.lives.min(), life < Int(ResponseJudgement.shortLifeSeconds) else {
-            return []
+            return ([], [])
         }
         var lines = ["Browsers keep this dictionary for \(life) s, so pages get few deltas."]
         if findings.contains("not-announceable") {
@@ -163,13 +165,14 @@ struct RouteSuggestion: Encodable, Sendable {
                 "If everybody gets the same responses, and pages call fetch(url, {cache: \"no-cache\"}):")
             lines.append("cache_control: \"public, max-age=86400\"")
         } else if !match.contains("/:") {
-            lines.append("Announce it on the route of the page that fetches it:")
-            lines.append("announce: [\(EstimateText.quoted(match))]")
+            lines.append(
+                "Announce it on the route of the page that fetches it, such as this one of the page /:")
+            return (lines, ["- match: \"/\"", "  announce: [\(EstimateText.quoted(match))]"])
         } else {
             lines.append("If pages call fetch(url, {cache: \"no-cache\"}):")
             lines.append("cache_control: \"max-age=86400\"")
         }
-        return lines
+        return (lines, [])
     }
 
     /// Returns the routes of one origin as YAML; every reason is a comment.
@@ -186,6 +189,7 @@ struct RouteSuggestion: Encodable, Sendable {
             }
             lines += ["    dictionary:", "      covers: \(route.use.rawValue)"]
             lines += route.considered.map { "      # \(OutputFormat.plain($0))" }
+            lines += route.page.map { "  # \(OutputFormat.plain($0))" }
         }
         return lines.joined(separator: "\n") + "\n"
     }

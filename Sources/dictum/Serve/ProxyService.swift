@@ -59,9 +59,7 @@ struct ProxyService {
             warn(of: configuration, file: file)
             reload(configuration)
         } catch {
-            server.refusedReload()
-            for line in error.lines(file: file) { server.report(.error(line)) }
-            server.report(.error("invalid configuration; keeping the current one"))
+            server.refuseReload(error.lines(file: file) + ["invalid configuration; keeping the current one"])
         }
     }
 
@@ -71,17 +69,14 @@ struct ProxyService {
 
     private func reload(_ configuration: Configuration) {
         let former = Set(server.urls)
-        do throws(StartError) {
-            let late = try server.reload(configuration)
-            for url in server.urls where !former.contains(url) { log.info("listening on \(url)") }
-            if !late.isEmpty {
-                server.report(
-                    .warning("the change of \(late.joined(separator: ", ")) takes effect at the next start"))
-            }
-            log.info("the new configuration is in effect")
-        } catch {
-            server.report(.error("\(error); keeping the current configuration"))
+        // The server has reported an error.
+        guard let late = try? server.reload(configuration) else { return }
+        for url in server.urls where !former.contains(url) { log.info("listening on \(url)") }
+        if !late.isEmpty {
+            server.report(
+                .warning("the change of \(late.joined(separator: ", ")) takes effect at the next start"))
         }
+        log.info("the new configuration is in effect")
     }
 
     private static func isJSON(_ format: Configuration.Log.Format) -> Bool {

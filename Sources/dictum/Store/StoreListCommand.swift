@@ -10,7 +10,7 @@ struct StoreListCommand: ParsableCommand {
             configuration, it shows a question mark.
             """)
 
-    @OptionGroup var store: StoreOptions
+    @OptionGroup var store: AnyStoreOptions
     @OptionGroup var chains: ChainOptions
 
     @Flag(help: "Print one line per version, the newest of a chain first, instead of one per chain.")
@@ -31,7 +31,7 @@ struct StoreListCommand: ParsableCommand {
 
     func run() throws {
         if store.shared { return try store.useShared(isJSON: json) { try $0.list(chains) } }
-        try store.use { opened in
+        try store.own.use { opened in
             let isCurrent = opened.isCurrent
             let found = try opened.catalogue.versions().filter { chains.includes($0.chainKey) }
             let hidden = try opened.catalogue.hidden()

@@ -11,50 +11,21 @@ struct StoreOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The file of the store, instead of a configuration.", valueName: "path"))
     var store: String?
 
-    @Flag(help: "With list, verify and rm: the store that several proxies share (store.shared).")
-    var shared = false
-
     func validate() throws {
         guard (config == nil) != (store == nil) else {
             throw ValidationError("expected either --config FILE or --store PATH")
         }
-        guard !shared || config != nil else { throw ValidationError("--shared needs --config FILE") }
     }
 
-    /// Connects to the shared store while `work` runs; turns every error into one line and an exit code.
-    func useShared(isJSON: Bool, _ work: (SharedStoreActions) throws -> Void) throws {
-        guard let configuration = try readConfiguration() else { return }
-        do {
-            let catalogue = try SharedCatalogue(configuration)
-            defer { catalogue.close() }
-            try work(SharedStoreActions(catalogue: catalogue, isJSON: isJSON))
-        } catch let error as CommandError {
-            StandardError.write("dictum: \(error)")
-            throw ExitCode.failure
-        } catch let error as StoreError {
-            StandardError.write("dictum: \(error)")
-            throw ExitCode.failure
-        }
-    }
-
-    /// Opens the store while `work` runs; turns every error into one line and an exit code.
+    /// Opens the store while `work` runs.
     func use(_ work: (OpenedStore) throws -> Void) throws {
-        guard !shared else { throw ValidationError("--shared works with list, verify and rm") }
         let configuration = try readConfiguration()
-        do {
-            let catalogue = try StoreCatalogue(path: configuration?.store.path ?? store ?? "")
-            defer { catalogue.close() }
-            try work(OpenedStore(catalogue: catalogue, configuration: configuration))
-        } catch let error as StoreCatalogueError {
-            StandardError.write("dictum: \(error)")
-            throw ExitCode.failure
-        } catch let error as CommandError {
-            StandardError.write("dictum: \(error)")
-            throw ExitCode.failure
-        }
+        let catalogue = try StoreCatalogue(path: configuration?.store.path ?? store ?? "")
+        defer { catalogue.close() }
+        try work(OpenedStore(catalogue: catalogue, configuration: configuration))
     }
 
-    private func readConfiguration() throws -> Configuration? {
+    func readConfiguration() throws -> Configuration? {
         guard let config else { return nil }
         do throws(ConfigurationError) {
             return try Configuration.load(file: config, environment: ProcessInfo.processInfo.environment)
@@ -62,6 +33,26 @@ struct StoreOptions: ParsableArguments {
             for line in error.lines(file: config) { StandardError.write(line) }
             throw ExitCode.invalidConfiguration
         }
+    }
+}
+
+/// The options that select a store of one proxy, or one that several share.
+struct AnyStoreOptions: ParsableArguments {
+    @OptionGroup var own: StoreOptions
+
+    @Flag(help: "Use the store that several proxies share (store.shared); needs --config.")
+    var shared = false
+
+    func validate() throws {
+        guard !shared || own.config != nil else { throw ValidationError("--shared needs --config FILE") }
+    }
+
+    /// Connects to the shared store while `work` runs.
+    func useShared(isJSON: Bool, _ work: (SharedStoreActions) throws -> Void) throws {
+        guard let configuration = try own.readConfiguration() else { return }
+        let catalogue = try SharedCatalogue(configuration)
+        defer { catalogue.close() }
+        try work(SharedStoreActions(catalogue: catalogue, isJSON: isJSON))
     }
 }
 

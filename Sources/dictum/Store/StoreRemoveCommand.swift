@@ -21,7 +21,7 @@ struct StoreRemoveCommand: ParsableCommand {
         transform: DigestArgument.init(argument:))
     var digests: [DigestArgument] = []
 
-    @OptionGroup var store: StoreOptions
+    @OptionGroup var store: AnyStoreOptions
     @OptionGroup var chains: ChainOptions
 
     @Flag(help: "Remove everything except the versions of private routes; with --shared, everything.")
@@ -45,7 +45,7 @@ struct StoreRemoveCommand: ParsableCommand {
                 try $0.remove(digests, chains, isAll: all, isDryRun: dryRun)
             }
         }
-        try store.use { opened in
+        try store.own.use { opened in
             let versions = try digests.isEmpty ? chosen(opened.catalogue) : named(opened)
             try StoreRemoval(isDryRun: dryRun, isJSON: json).remove(versions, from: opened.catalogue)
         }

@@ -43,8 +43,8 @@ struct StoreExportCommand: ParsableCommand {
 
     @Option(
         name: .short,
-        help: ArgumentHelp("The file to write the body to (default: standard output).", valueName: "file"))
-    var output = "-"
+        help: ArgumentHelp("The file to write the body to (default: standard output)", valueName: "file"))
+    var output: String?
 
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
@@ -53,7 +53,7 @@ struct StoreExportCommand: ParsableCommand {
             guard let version = versions.first else { return }
             switch try opened.catalogue.body(ofAny: versions) {
             case .sound(let body):
-                try OutputFile.write(body.bytes, toFile: output)
+                try OutputFile.write(body.bytes, toFile: output ?? "-")
             case .damaged(let reason):
                 throw CommandError(
                     "the body \(version.digest.hex) is damaged: \(reason); `dictum store verify --repair` removes it"

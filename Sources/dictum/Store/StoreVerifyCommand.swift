@@ -8,7 +8,7 @@ struct StoreVerifyCommand: ParsableCommand {
         abstract: "Reads every body and checks its digest; exits with 1 if one is damaged.",
         discussion: "The bodies of private routes are encrypted; the proxy checks them when it uses them.")
 
-    @OptionGroup var store: StoreOptions
+    @OptionGroup var store: AnyStoreOptions
 
     @Flag(help: "Remove damaged bodies, and exit with 0 if that succeeds.")
     var repair = false
@@ -31,7 +31,7 @@ struct StoreVerifyCommand: ParsableCommand {
 
     func run() throws {
         if store.shared { return try store.useShared(isJSON: json) { try $0.verify(repairs: repair) } }
-        try store.use { opened in
+        try store.own.use { opened in
             var report = Report()
             for versions in try opened.catalogue.versionsByBody() {
                 guard let digest = versions.first?.digest,

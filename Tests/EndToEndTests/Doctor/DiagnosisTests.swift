@@ -55,6 +55,8 @@ struct DiagnosisTests {
             }
         }
         #expect(moved == [.status(302, location: "/new")])
+        #expect(DoctorFinding.status(502, location: nil).text.contains("no response of its upstream"))
+        #expect(DoctorFinding.status(401, location: nil).text.contains("credentials"))
     }
 
     // MARK: The offer

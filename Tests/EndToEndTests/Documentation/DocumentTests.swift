@@ -10,19 +10,6 @@ internal import Testing
         #expect(try Documentation.deadLinks(of: document) == [])
     }
 
-    @Test func `every link in the documents of the Debian package leads to a file of the package`() throws {
-        let folder = try TemporaryFolder()
-        let layout = try RunningProcess.run(
-            ["deploy/debian/documents", folder.path], of: "/bin/bash", in: Documentation.root.path)
-        #expect(layout.status == 0, "\(layout.errors)")
-        let files = FileManager.default.enumerator(atPath: folder.path)?.allObjects as? [String] ?? []
-        let documents = files.filter { $0.hasSuffix(".md") }
-        #expect(documents.count > 20)
-        for document in documents {
-            #expect(try Documentation.deadLinks(of: document, in: folder.path) == [], "\(document)")
-        }
-    }
-
     @Test(arguments: ["README.md", "CONTRIBUTING.md", "deploy/CONFIGURE.md", "deploy/BROWSERS.md"])
     func `every configuration is valid`(document: String) throws {
         guard try Documentation.text(document).contains("\n```yaml\n") else { return }
@@ -110,16 +97,16 @@ internal import Testing
         }
     }
 
-    @Test func `the Containerfile copies only files that git has and .dockerignore leaves in`() throws {
-        let copies = try Documentation.text("deploy/Containerfile").matches(of: /\nCOPY ([^-\n].*)[ ]/)
-        let paths = copies.flatMap { $0.output.1.split(separator: " ") }.map(String.init)
-        #expect(paths.count >= 8)
-        let ignored = Set(
-            try [".dockerignore", ".gitignore"].flatMap { try Documentation.text($0).split(separator: "\n") })
-        for path in paths {
-            #expect(Documentation.exists(path), "\(path)")
-            #expect(ignored.allSatisfy { !path.hasPrefix($0.hasSuffix("/") ? $0.dropLast() : $0) }, "\(path)")
-        }
+    @Test func `every link in the copies for packages leads to a file of them`() throws {
+        let folder = try TemporaryFolder()
+        let copies = "\(folder.path)/documents"
+        let copied = try RunningProcess.run(
+            ["\(Documentation.root.path)/deploy/release/documents", copies], of: "/usr/bin/python3")
+        try #require(copied.status == 0, "\(copied.errors)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: copies)
+            .filter { $0.hasSuffix(".md") }
+        #expect(names.count > 15)
+        for name in names { #expect(try Documentation.deadLinks(of: name, in: copies) == [], "\(name)") }
     }
 
     @Test func `every suite that the security model names exists`() throws {

@@ -19,14 +19,18 @@ internal import Testing
                 pod = document["spec"]["template"]["spec"]
                 own = [c for c in pod.get("initContainers", []) + pod["containers"] if c["name"] == "dictum"]
                 for container in own:
-                    for probe in ("startupProbe", "readinessProbe", "livenessProbe"): container[probe]
+                    ports = [port["name"] for port in container["ports"]]
+                    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+                        assert container[probe]["httpGet"]["port"] in ports
                     container["resources"]["limits"]["memory"]
                 print("containers", len(own))
         print("objects", count)
         """#
 
-    @Test(arguments: ["standalone", "sidecar"])
-    func `a manifest fits the schemas, and the configuration in it is valid`(name: String) throws {
+    @Test(arguments: [("standalone", 5), ("sidecar", 4)])
+    func `a manifest fits the schemas, and the configuration in it is valid`(name: String, objects: Int)
+        throws
+    {
         guard let python = try PythonEnvironment.python("kubernetes", with: Self.packages) else {
             return print("skipped: PyPI is out of reach, so there are no schemas")
         }
@@ -36,11 +40,14 @@ internal import Testing
         try folder.write(Array(Self.script.utf8), to: "validate.py")
         let result = try RunningProcess.run(["validate.py", "manifest.yaml"], of: python, in: folder.path)
         #expect(
-            result.status == 0 && result.text == "containers 1\nobjects 4\n", "\(result.text)\(result.errors)"
+            result.status == 0 && result.text == "containers 1\nobjects \(objects)\n",
+            "\(result.text)\(result.errors)"
         )
-        // The folder of the store is there in a pod.
+        // The folder of the store and the secret are there in a pod.
         let text = try String(contentsOfFile: "\(folder.path)/dictum.yaml", encoding: .utf8)
         let local = text.replacing("/var/lib/dictum/", with: "\(folder.path)/")
+            .replacing("/etc/dictum-admin/", with: "\(folder.path)/")
+        try folder.write(Array("0123456789abcdef0123456789abcdef".utf8), to: "token")
         try folder.write(Array(local.utf8), to: "dictum.yaml")
         let checked = try RunningProcess.run(["check", "--config", "dictum.yaml"], in: folder.path)
         #expect(checked.status == 0, "\(checked.errors)")

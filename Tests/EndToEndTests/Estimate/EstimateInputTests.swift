@@ -38,8 +38,13 @@ internal import Testing
         #expect(resource.findingNames == ["short-life"])
         #expect(estimate.suggestions.first?.origin == origin.url)
         let yaml = try #require(estimate.suggestions.first?.yaml)
-        #expect(yaml.contains("  - match: \"/feed\"\n") && yaml.contains("# announce: [\"/feed\"]"))
+        #expect(yaml.contains("  - match: \"/feed\"\n") && yaml.contains("  # - match: \"/\"\n"))
         try Estimating.check(yaml)
+        // The suggestion stands where it is valid: its two lines are a route of their own.
+        let announcing = yaml.replacing("  # - match:", with: "  - match:").replacing(
+            "  #   ann", with: "    ann")
+        #expect(announcing.contains("\n    announce: [\"/feed\"]\n"))
+        try Estimating.check(announcing)
         let head = try #require(origin.heads.first)
         #expect(head.contains("Accept-Encoding: gzip, br, zstd\r\n") && head.contains("Sec-Fetch-Mode: cors"))
     }

@@ -22,6 +22,42 @@ internal import Testing
         #expect(result.errors.hasPrefix("dictum: " + expected), "\(result.errors)")
     }
 
+    @Test(arguments: [
+        ["serve", "--frobnicate"], ["serve"], ["store", "show", "abcd", "--shared", "--config", "x"],
+        ["fetch", "http://a/", "--max-time", "x"], ["report", "--admin", "http://127.0.0.1:1"],
+        ["store", "list", "--store", "/nowhere/at.all"],
+    ])
+    func `an error begins with the name of the program, whoever finds it`(words: [String]) throws {
+        let result = try RunningProcess.run(words)
+        #expect(result.status != 0 && result.errors.hasPrefix("dictum: "), "\(result.errors)")
+        #expect(!result.errors.contains("Error: "))
+    }
+
+    @Test func `version is what --version prints`() throws {
+        let version = try RunningProcess.run(["version"])
+        #expect(version.status == 0 && version.text == (try RunningProcess.run(["--version"]).text))
+    }
+
+    @Test func `no help shows a default twice, and the manual page shows as many`() throws {
+        let manual = try RunningProcess.run(["manual"]).text
+        let groups: Set = ["store"]
+        for name in Dictum.commandNames where !groups.contains(name) {
+            let help = try RunningProcess.run(["help", name]).text
+            #expect(help.firstMatch(of: /\(default[^)]*\)[\s.]*\(default/) == nil, "\(help)")
+        }
+        #expect(manual.contains("The codings to accept. (default: dcz,dcb,zstd,br,gzip)"))
+        #expect(manual.contains("Overall time limit. (default: 60)"))
+    }
+
+    @Test func `help and manual page have the same topics`() throws {
+        let (help, manual) = (
+            try RunningProcess.run(["--help"]).text, try RunningProcess.run(["manual"]).text
+        )
+        for topic in ["EXAMPLES", "FILES", "ENVIRONMENT", "SIGNALS", "EXIT STATUS"] {
+            #expect(help.contains("\n\(topic)\n") && manual.contains("\n.SH \(topic)\n"), "\(topic)")
+        }
+    }
+
     @Test func `every command is in the help`() throws {
         let help = try RunningProcess.run(["--help"]).text
         for name in Dictum.commandNames {

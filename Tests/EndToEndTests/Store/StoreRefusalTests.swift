@@ -9,7 +9,8 @@ internal import Testing
         ["list"], ["list", "--config", "a", "--store", "b"], ["show", "--store", "b"],
         ["show", "xyz!", "--store", "b"], ["show", "abc", "--store", "b"], ["rm", "--store", "b"],
         ["rm", "abcd", "--all", "--store", "b"], ["prune", "--older-than", "7", "--store", "b"],
-        ["prune", "--unused-routes", "--store", "b"],
+        ["prune", "--unused-routes", "--store", "b"], ["prune", "--shared", "--config", "b"],
+        ["list", "--shared", "--store", "b"],
     ])
     func `wrong usage is 64`(_ arguments: [String]) throws {
         let result = try RunningProcess.run(["store"] + arguments)

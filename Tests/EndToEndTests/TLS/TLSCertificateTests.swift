@@ -44,6 +44,20 @@ internal import Testing
         }
     }
 
+    @Test func `a scrape tells when the first certificate of a listener ends, also after a renewal`() throws {
+        let certificates = try TestCertificates()
+        try certificates.issue("short", names: "DNS:short.test", days: 3)
+        let client = try served(certificates, ", certificates: [\(pair("short", of: certificates))]")
+        func days() throws -> Double {
+            let end = try client.proxy.metric("dictum_certificate_end_time_seconds")
+            return (end - Date.now.timeIntervalSince1970) / 86_400
+        }
+        #expect(try 2.5...3 ~= days())
+        try certificates.issue("short", names: "DNS:short.test", days: 20)
+        _ = try client.proxy.process.waitFor("the certificates have changed")
+        #expect(try 19.5...20 ~= days())
+    }
+
     @Test func `a certificate that changes on disk is read, and no connection is dropped`() throws {
         let certificates = try TestCertificates()
         let client = try served(certificates)

@@ -86,6 +86,17 @@ struct AdminReportTests {
         #expect(events.entries(now: 1000 + RecentEvents.secondsMax).isEmpty)
     }
 
+    @Test func `what was said of refused configurations is forgotten with the next good one, and no more`() {
+        let events = RecentEvents()
+        for text in ["disk", "line 3", String(repeating: "x", count: 5_000)] {
+            events.note(.error(text), now: 1000)
+        }
+        events.markRefusals(["line 3", String(repeating: "x", count: 5_000)])
+        #expect(events.entries(now: 1000).count == 3)
+        events.forgetRefusals()
+        #expect(events.entries(now: 1000).map(\.text) == ["disk"])
+    }
+
     @Test func `a flood of messages keeps the latest, and a long one is cut`() {
         let events = RecentEvents()
         for number in 0..<200 { events.note(.warning("message \(number)"), now: 1000) }

@@ -79,7 +79,9 @@ import Testing
         }
         let on = try route("on")
         #expect(
-            on.delivery == "auto" && on.scope == "public" && on.life?.contains("upstream's response") == true)
+            on.delivery == "auto"
+                && on.scope?.hasPrefix("public; a response that belongs to one user") == true
+                && on.life?.contains("upstream's response") == true)
         let kept = try route(#"{cache_control: "max-age=60, stale-while-revalidate=600", delivery: in_band}"#)
         #expect(kept.delivery == "in_band" && kept.life?.hasPrefix("660 s") == true)
         #expect(kept.browsers?.contains(#"fetch(url, {cache: "no-cache"})"#) == true)
@@ -88,11 +90,15 @@ import Testing
         let link = try route("{delivery: link, link_max_age: 7d}")
         #expect(link.life == "7d (link_max_age)" && link.browsers?.contains("documents only") == true)
         let own = try route("{scope: private, identity: authorization}")
-        #expect(own.delivery == "in_band" && own.scope == "private")
+        #expect(own.delivery == "in_band" && own.scope?.hasPrefix("private: ") == true)
+        let impersonal = try route("{personal: off}")
+        #expect(impersonal.scope?.hasSuffix("one user is no dictionary") == true)
         let off = try route("off")
         #expect(off.delivery == nil && off.browsers == nil)
         let lines = ConfigurationCheck(try configuration("routes: [{match: /a}]")).lines
-        #expect(lines[1...3] == ["route /a covers path", "  delivery: auto", "  scope: public"])
+        #expect(
+            lines[1...2] == ["route /a covers path", "  delivery: auto"]
+                && lines[3].hasPrefix("  scope: public; "))
     }
 
     @Test

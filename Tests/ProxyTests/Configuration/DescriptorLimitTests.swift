@@ -37,6 +37,14 @@ struct DescriptorLimitTests {
         #expect(DescriptorLimit.current == Int(clamping: limit.rlim_max))
     }
 
+    @Test func `a configuration that names no number is told only of very few clients`() throws {
+        let configuration = try Configuration.implied(upstream: "http://127.0.0.1:1", listen: "127.0.0.1:0")
+        let enough = 2 * 1000 + DescriptorLimit.reserve
+        #expect(DescriptorLimit.shortage(of: configuration, descriptors: enough) == nil)
+        let warning = try #require(DescriptorLimit.shortage(of: configuration, descriptors: enough - 2))
+        #expect(warning.contains("allows only 999 clients"))
+    }
+
     @Test func `a configuration that wants more than the limit allows is told both numbers`() throws {
         var configuration = try Configuration.implied(upstream: "http://127.0.0.1:1", listen: "127.0.0.1:0")
         DescriptorLimit.raise()

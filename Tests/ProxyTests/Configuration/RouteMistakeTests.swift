@@ -30,6 +30,18 @@ import Testing
         #expect(found.first?.hasPrefix(text) == true, "\(found)")
     }
 
+    @Test(arguments: [
+        ("/v1/{id}", "f:2:23: routes[0].match: {id} matches only", ":id for one segment"),
+        ("/{a_1}/x", "f:2:20: ", ":a_1 for one segment"), ("/{id}.json", "f:2:20: ", ":id for one segment"),
+        ("/files/{path:path}", "f:2:26: ", "* for the rest of the path"),
+    ])
+    func `a parameter as FastAPI writes it is a mistake, since it matches only its name`(
+        match: String, place: String, expected: String
+    ) {
+        let found = mistakes("routes: [{match: \"\(match)\"}]")
+        #expect(found.count == 1 && found[0].hasPrefix(place) && found[0].contains(expected), "\(found)")
+    }
+
     @Test func `what a variable stands for is not shown where a match lacks its slash`() {
         let found = mistakes("routes: [{match: \"${PATH}x\"}]", environment: ["PATH": "secret"])
         #expect(found.count == 1)
@@ -38,6 +50,7 @@ import Testing
 
     @Test(arguments: [
         "/", "/*", "/api/feed", "/app/:name.:hash.js", "/search?q=*", "{/:lang}?/feed",
+        "/:a{b}", "/x{s}?", "/{:id}.json",
         "\\\\/a",
         "/~user/*", "/a=b",
     ])

@@ -27,6 +27,13 @@ private func freePort() throws -> UInt16 {
         #expect(throws: StartError.needsRestart(["store.path"])) { try proxy.server.reload(other) }
         #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] != nil)
         #expect(try proxy.metrics().contains(#"dictum_reloads_total{result="refused"} 1"#))
+        func shown() throws -> Bool {
+            try proxy.admin("GET /status HTTP/1.1", "Host: localhost").text.contains(
+                "needs a restart; keeping")
+        }
+        #expect(try shown())
+        try proxy.reload("dictionaries: off")
+        #expect(try !shown(), "a good reload ends the warning")
     }
 
     @Test func `an address that is taken refuses the reload, and the listeners stay`() throws {
