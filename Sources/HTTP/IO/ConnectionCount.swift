@@ -38,7 +38,7 @@ package final class ConnectionCount: Sendable {
     }
 }
 
-/// The maximum number of connections per client.
+/// The maximum number of connections per client, besides its share of all connections.
 package struct ClientConnectionLimit: Sendable {
     let countMax: Int
     let count: ClientConnectionCount
@@ -62,11 +62,13 @@ package final class ClientConnectionCount: Sendable {
 
     package var clientCount: Int { counts.withLock { $0.count } }
 
-    /// Counts one more connection of a client; returns false if it has `limit` already.
-    func enter(_ client: UInt128, limit: Int) -> Bool {
+    /// Counts one more connection of a client; returns false if it has `limit` already, or its share of those that are free.
+    ///
+    /// A client leaves as many to all others as it has.
+    func enter(_ client: UInt128, limit: Int, free: Int) -> Bool {
         counts.withLock { counts in
             let count = counts[client, default: 0]
-            guard count < limit else { return false }
+            guard count < limit, FairShare.permits(1, having: count, free: free) else { return false }
             counts[client] = count + 1
             return true
         }

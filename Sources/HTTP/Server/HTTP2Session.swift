@@ -203,7 +203,9 @@ final class HTTP2Session: AcceptedConnection {
     }
 
     /// Notes that a stream's source waits for room.
-    func awaitRoom(_ stream: HTTP2Stream) { full.append(stream) }
+    func awaitRoom(_ stream: HTTP2Stream) {
+        if !full.contains(where: { $0 === stream }) { full.append(stream) }
+    }
 
     private func flush() {
         var heads: [HTTP2Stream] = []
@@ -253,7 +255,7 @@ final class HTTP2Session: AcceptedConnection {
         guard !full.isEmpty else { return }
         var waiting: [HTTP2Stream] = []
         swap(&waiting, &full)
-        for stream in waiting where !stream.reportRoom() { full.append(stream) }
+        for stream in waiting where !stream.reportRoom() { awaitRoom(stream) }
     }
 
     func wrote(_ outcome: WriteOutcome) {

@@ -47,6 +47,8 @@ final class HTTP2Stream {
     private var hasBody = false
     private var trailers: FieldBlock?
     private var queue = ResponseQueue()
+    /// True while the application waits until no byte is stuck.
+    private var awaitsWindow = false
     private(set) var bytesSent = 0
     private(set) var isTunnel = false
     /// An object of the application that lives as long as the stream.
@@ -206,10 +208,14 @@ final class HTTP2Stream {
             bytesPerSecond: session.settings.bodyRate)
     }
 
-    /// Tells the response's source that there is room again; returns false while there is none.
+    /// Tells the response's source that there is room again; returns false while it waits for that.
     func reportRoom() -> Bool {
-        if queue.endPause() { handler?.drained() }
-        return !queue.isFull
+        let isRoom = queue.endPause()
+        if isRoom || awaitsWindow && stuckBytes == 0 {
+            awaitsWindow = false
+            handler?.drained()
+        }
+        return !queue.isFull && !awaitsWindow
     }
 
     /// Hands the head that waits to the engine.
@@ -282,6 +288,11 @@ extension HTTP2Stream: ResponseStream {
     var stuckBytes: Int {
         guard let engine = session.engine, waitingBytes > 0 else { return 0 }
         return max(0, waitingBytes - engine.window(stream: id))
+    }
+    func awaitWindow() {
+        guard isOpen else { return }
+        awaitsWindow = true
+        session.awaitRoom(self)
     }
     func keep(_ object: AnyObject) { kept = object }
     private var isOpen: Bool { session.engine != nil && response != .abandoned }

@@ -121,7 +121,9 @@ package final class Listener: Handler {
     ) {
         var counted: CountedClient?
         if let limit = settings.clientLimit, let client = limit.client(peer) {
-            guard limit.count.enter(client, limit: limit.countMax) else {
+            // This connection is counted already.
+            let free = settings.connectionsMax - count.current + 1
+            guard limit.count.enter(client, limit: limit.countMax, free: free) else {
                 count.leave()
                 if settings.tls != nil { application.refuseSilently(.tooManyConnectionsOfClient, from: peer) }
                 guard settings.tls == nil, count.enterRefused() else { return finishStopping() }

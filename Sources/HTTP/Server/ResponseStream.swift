@@ -33,6 +33,8 @@ package protocol ResponseStream: AnyObject {
     var takesBody: Bool { get }
     /// The bytes of the response that wait here for the client to open its window.
     var stuckBytes: Int { get }
+    /// Calls `drained` once no byte of the response is stuck.
+    func awaitWindow()
     /// Holds an object until the response has gone out or is given up.
     func keep(_ object: AnyObject)
     /// Sends an interim response (RFC 9110 section 15.2).
@@ -60,5 +62,6 @@ extension ServerConnection: ResponseStream {
     package var takesBody: Bool { canWrite }
     /// None: a connection has one response, and bounds what waits of it.
     package var stuckBytes: Int { 0 }
+    package func awaitWindow() {}
     package func keep(_ object: AnyObject) {}
 }

@@ -20,6 +20,8 @@ final class ClientPeer {
     let text: String
 
     private let networks: [TrustedNetwork]
+    /// The length of the IPv6 prefix that is one client where clients share something.
+    private let ipv6Prefix: Int
     /// The use of the connection, for all of its clients.
     private let connectionUse = ClientUse(isKnown: false)
     /// The share of the peer if it is the client itself, or else of the last client that it named.
@@ -31,28 +33,29 @@ final class ClientPeer {
 
     /// Returns the peer of a connection; made on its first request, and on the first after a reload.
     ///
-    /// - Parameter generation: the number of reloads before the configuration that names the trusted networks.
+    /// - Parameter generation: the number of reloads before the configuration.
     static func of(
-        _ stream: any ResponseStream, trusting networks: [TrustedNetwork], generation: Int
+        _ stream: any ResponseStream, by configuration: Configuration, generation: Int
     ) -> ClientPeer {
         if let known = stream.attachment as? ClientPeer, known.generation == generation {
             return known
         }
         let peer = ClientPeer(
-            stream.peer, isTLS: stream.isPeerTLS, tls: stream.tls,
-            trusting: networks, generation: generation)
+            stream.peer, isTLS: stream.isPeerTLS, tls: stream.tls, trusting: configuration.trustedProxies,
+            ipv6Prefix: configuration.limits.client.ipv6Prefix, generation: generation)
         stream.attachment = peer
         return peer
     }
 
     init(
         _ peer: Endpoint?, isTLS: Bool? = nil, tls: TLSFacts? = nil, trusting networks: [TrustedNetwork],
-        generation: Int = 0
+        ipv6Prefix: Int = IPAddress.clientPrefix, generation: Int = 0
     ) {
         self.isTLS = isTLS
         self.tls = tls
         self.generation = generation
         self.networks = networks
+        self.ipv6Prefix = ipv6Prefix
         if case .ip(let address, _)? = peer { self.address = address } else { address = nil }
         text = address?.text ?? "unknown"
         isTrusted = networks.contains(peer)
@@ -115,7 +118,8 @@ final class ClientPeer {
         if let known, !isTrusted { return known }
         // Most connections of trusted peers without these fields are their own, so do not walk lists for them.
         let isNamed = !isTrusted || headers.containsAny(of: Self.namingFields)
-        let client = isNamed ? clientAddressForLimits(headers).map { $0.clientBits() } : nil
+        let client =
+            isNamed ? clientAddressForLimits(headers).map { $0.clientBits(ipv6Prefix: ipv6Prefix) } : nil
         if let known, known.client == client { return known }
         let share = ClientShare(client, of: resources, connection: connectionUse)
         unsafe self.known = share

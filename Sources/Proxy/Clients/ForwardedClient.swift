@@ -88,7 +88,7 @@ extension String {
     /// The address without brackets and port.
     fileprivate var withoutPort: String {
         if hasPrefix("[") { return String(dropFirst().prefix { $0 != "]" }) }
-        // An address with more than one colon is an IPv6 address.
-        return split(separator: ":").count == 2 ? String(prefix { $0 != ":" }) : self
+        // An address with more than one colon is an IPv6 address, such as ::ffff:192.0.2.1.
+        return count { $0 == ":" } == 1 ? String(prefix { $0 != ":" }) : self
     }
 }

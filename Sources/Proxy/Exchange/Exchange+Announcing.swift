@@ -34,11 +34,11 @@ extension Exchange {
     /// Notes the bytes that a fetch after a page has cost its client, once it has been sent.
     func noteFetchAfterPage() {
         // What a client has not taken whole has cost it less than it seems.
-        guard let chain = resource.fetchedAfterPage, record.isComplete, record.bodyBytesSent > 0,
-            let client = linkClient.address
+        guard let chain = resource.fetchedAfterPage, record.isComplete, let address = linkClient.address
         else { return }
-        let (bytes, now) = (record.bodyBytesSent, SystemClock.unixSeconds)
-        context.linkRegistry.changeLedger(of: chain) { $0.recordFetch(bytes, of: client, at: now) }
+        let (bytes, now) = (record.bodyBytesSent - client.stuckBytes, SystemClock.unixSeconds)
+        guard bytes > 0 else { return }
+        context.linkRegistry.changeLedger(of: chain) { $0.recordFetch(bytes, of: address, at: now) }
     }
 
     /// Returns true if the upstream or the operator marks the response as public.

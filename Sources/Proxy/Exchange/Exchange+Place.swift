@@ -9,18 +9,21 @@ extension Exchange {
     func takePlace(at upstream: LoopUpstream) -> Bool {
         if case .taken = attempt.place { return true }
         guard let group = route.upstream else { return true }
-        let places = context.shared.places
-        let demand = UpstreamPlaces.Demand(
-            client: share.use, upstream: group.load, upstreamMax: group.settings.maxRequests,
-            portsMax: upstream.portsMax, isOnlyUpstream: context.upstreams.all.count == 1)
+        let demand = demand(of: group, at: upstream)
         do throws(UpstreamPlaces.Shortage) {
-            try places.take(demand)
+            try context.shared.places.take(demand)
             attempt.place = .taken(demand)
             return true
         } catch {
             wait(for: demand, of: group, because: error)
             return false
         }
+    }
+
+    private func demand(of group: UpstreamGroup, at upstream: LoopUpstream) -> UpstreamPlaces.Demand {
+        UpstreamPlaces.Demand(
+            client: share.use, upstream: group.load, upstreamMax: group.settings.maxRequests,
+            portsMax: upstream.portsMax, isOnlyUpstream: context.upstreams.all.count == 1)
     }
 
     /// Has the request wait until others have ended, with its body where it is.
@@ -58,6 +61,27 @@ extension Exchange {
         case .client: refuse(.clientBusy, .clientRequests)
         case .upstream: refuse(.upstreamBusy, .upstreamRequests)
         }
+    }
+
+    /// Keeps the exchange until the client has room for the last bytes of its response, since its share of memory is used up.
+    ///
+    /// A place bounds the number of these. Without one the response is given up.
+    func awaitWindow(before trailers: Headers) {
+        guard takesPlaceAgain() else {
+            record.fault = .own("neither memory nor a place for a client that opens no window")
+            return abort()
+        }
+        lateTrailers = trailers
+        client.awaitWindow()
+    }
+
+    private func takesPlaceAgain() -> Bool {
+        if case .taken = attempt.place { return true }
+        guard let upstream, let group = route.upstream else { return false }
+        let demand = demand(of: group, at: upstream)
+        guard (try? context.shared.places.take(demand)) != nil else { return false }
+        attempt.place = .taken(demand)
+        return true
     }
 
     /// Counts what waits for the client's window beyond the end of the exchange; returns false if its share is used up.

@@ -29,6 +29,8 @@ final class Exchange: Handler {
     var upload: RequestUpload
     /// Why the request waits for a place.
     var shortage = UpstreamPlaces.Shortage.upstream
+    /// The trailers of a response that ends once the client has room for its last bytes.
+    var lateTrailers: Headers?
     /// What is observed beside the exchange; nil unless the route is observed.
     var observed: ObservedExchange?
     var phase = ResponsePhase.awaited
@@ -87,8 +89,7 @@ final class Exchange: Handler {
         self.proxy = proxy
         self.client = client
         context = proxy.context
-        peer = ClientPeer.of(
-            client, trusting: context.configuration.trustedProxies, generation: context.generation)
+        peer = ClientPeer.of(client, by: context.configuration, generation: context.generation)
         share = peer.share(head.headers, of: context.shared.clientResources)
         beginning = Beginning(bytesSent: client.bytesSent)
         upload = RequestUpload(framing)
@@ -186,6 +187,7 @@ extension Exchange: RequestHandler {
 
     /// Continues after the client has taken the waiting bytes.
     func drained() {
+        if let trailers = lateTrailers.take() { return complete(trailers: trailers) }
         body.resume()
         advance()
     }
@@ -327,12 +329,9 @@ extension Exchange {
         return true
     }
 
-    /// Ends a response that has gone to the client whole.
+    /// Ends a response that has gone to the client whole, apart from bytes that wait for its window.
     func complete(trailers: Headers = Headers()) {
-        guard lendStuckBytes() else {
-            record.fault = .own("no memory in compression.memory for a client that opens no window")
-            return abort()
-        }
+        guard lendStuckBytes() else { return awaitWindow(before: trailers) }
         client.finish(trailers: trailers)
         account(isComplete: true)
     }

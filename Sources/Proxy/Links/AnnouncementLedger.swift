@@ -146,12 +146,14 @@ private struct ClientSample: Sendable {
 
 /// The bytes that downloads of a learned dictionary may still cost.
 ///
-/// Fetches after the page pay for it: twice what each client was sent. Each client's first download uses it up. So the
-/// downloads that somebody brings about with made-up fetches cost others at most twice as much as the fetches cost it, and
-/// honest visitors, who fetch the path, keep an announcement alive.
+/// Fetches after the page pay for it: twice what each client was sent. Downloads use it up, the first four of each client: many
+/// visitors may share one address, and one address must not end what is useful to others. So the downloads that somebody brings
+/// about with made-up fetches cost others at most twice as much as the fetches cost it, as long as no more than four visitors
+/// share an address. Honest visitors, who fetch the path, keep an announcement alive.
 private struct AnnouncementCredit: Sendable {
     private static let periodSeconds = 6 * 3600
     private static let factor = 2
+    private static let downloadsMax = 4
     /// More is not kept, so that no sum overflows.
     private static let bytesMax = 1 << 40
 
@@ -164,13 +166,13 @@ private struct AnnouncementCredit: Sendable {
 
     mutating func earn(_ paid: Int, by client: UInt128, at now: Int) {
         renew(at: now)
-        guard payers.insert(client) else { return }
+        guard payers.count(client, atMost: 1) else { return }
         bytes = min(bytes + Self.factor * min(max(0, paid), Self.bytesMax), Self.bytesMax)
     }
 
     mutating func spend(_ cost: Int, by client: UInt128, at now: Int) {
         renew(at: now)
-        guard downloaders.insert(client) else { return }
+        guard downloaders.count(client, atMost: Self.downloadsMax) else { return }
         bytes = max(bytes - min(max(0, cost), Self.bytesMax), -Self.bytesMax)
     }
 
@@ -185,21 +187,23 @@ private struct AnnouncementCredit: Sendable {
     }
 }
 
-/// The last distinct clients: one of them cannot count again by itself.
+/// How often each of the last distinct clients has counted.
 private struct RecentClients: Sendable {
     private static let countMax = 64
 
-    private var hashes: [UInt32] = []
+    private var clients: [(hash: UInt32, count: UInt8)] = []
     private var next = 0
 
-    /// Adds a client; returns false if it is one of them.
-    mutating func insert(_ client: UInt128) -> Bool {
+    /// Counts a client; returns false if it has counted so often already.
+    mutating func count(_ client: UInt128, atMost max: Int) -> Bool {
         let hash = UInt32(truncatingIfNeeded: client.hashValue)
-        if hashes.contains(hash) { return false }
-        if hashes.count < Self.countMax {
-            hashes.append(hash)
+        if let place = clients.firstIndex(where: { $0.hash == hash }) {
+            guard clients[place].count < max else { return false }
+            clients[place].count += 1
+        } else if clients.count < Self.countMax {
+            clients.append((hash, 1))
         } else {
-            hashes[next] = hash
+            clients[next] = (hash, 1)
             next = (next + 1) % Self.countMax
         }
         return true

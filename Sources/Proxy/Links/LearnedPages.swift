@@ -72,7 +72,7 @@ struct LearnedPages: Sendable {
         guard chain.match.utf8.count <= Self.matchBytesMax else { return }
         pages.change(page, openedBy: client, fresh: Page(begunAt: now)) { page in
             Self.renew(&page, now: now, isProven)
-            defer { Self.noteLearned(&page) }
+            defer { Self.noteLearned(&page, isProven) }
             page.viewers.insert(client)
             if let index = page.fetched.firstIndex(where: { $0.chain == chain }) {
                 page.fetched[index].clients.insert(client)
@@ -152,12 +152,16 @@ struct LearnedPages: Sendable {
         !fetched.isCandidate && 2 * fetched.clients.count >= page.viewers.count
     }
 
-    private static func noteLearned(_ page: inout Page) {
+    private static func noteLearned(_ page: inout Page, _ isProven: (ChainKey) -> Bool) {
         for place in page.fetched.indices where isLearned(page.fetched[place], of: page) {
             page.fetched[place].wasLearned = true
-            // The numbers of those that come later cannot displace it; its credit and its clients' savings end it.
+            // The numbers of those that come later cannot displace it; its credit and its clients' savings end it. Those that
+            // come first leave half of the announcements to others, as long as nothing is proven.
             guard page.fetched[place].settledAs == nil, page.settledCount < announcedMax,
-                page.fetched[place].clients.count >= settledMin
+                page.fetched[place].clients.count >= settledMin,
+                isProven(page.fetched[place].chain)
+                    || page.fetched.count(where: { $0.settledAs != nil && !isProven($0.chain) })
+                        < announcedMax / 2
             else { continue }
             page.fetched[place].settledAs = page.settledCount
             page.settledCount += 1

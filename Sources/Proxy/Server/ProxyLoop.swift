@@ -168,10 +168,10 @@ extension ServerSettings {
         tunnelTimeout = Int64(limits.tunnelTimeout)
         connectionsMax = min(
             limits.connections, DescriptorLimit.clientsMax(descriptors: DescriptorLimit.current))
-        guard let connections = limits.client.connections else { return }
         let (networks, prefix) = (configuration.trustedProxies, limits.client.ipv6Prefix)
-        clientLimit = ClientConnectionLimit(countMax: connections, count: context.shared.clientConnections) {
-            peer in
+        clientLimit = ClientConnectionLimit(
+            countMax: limits.client.connections ?? .max, count: context.shared.clientConnections
+        ) { peer in
             guard case .ip(let address, _)? = peer, !networks.contains(peer) else { return nil }
             return address.clientBits(ipv6Prefix: prefix)
         }

@@ -6,6 +6,8 @@ internal import Testing
 
 private let feed = Feed.bytes(version: 0, items: 300)
 private let small = Feed.bytes(version: 0, items: 60)
+/// Longer than a window that no client has changed.
+private let medium = Noise.bytes(120_000, seed: 6).map { UInt8(ascii: "a") + $0 % 16 }
 private let large = Noise.bytes(900_000, seed: 5).map { UInt8(ascii: "a") + $0 % 16 }
 
 /// Streams whose clients open no window cost those clients their deltas, and nobody else.
@@ -15,7 +17,7 @@ private let large = Noise.bytes(900_000, seed: 5).map { UInt8(ascii: "a") + $0 %
     private func proxy(_ settings: String = "compression: {memory: 16MiB}") throws -> TestProxy {
         try TestProxy(
             Origin { request, connection in
-                let bodies = ["/large": large, "/small": small]
+                let bodies = ["/large": large, "/medium": medium, "/small": small]
                 connection.send(json(bodies[request.target] ?? feed))
             }, settings)
     }
@@ -88,6 +90,52 @@ private let large = Noise.bytes(900_000, seed: 5).map { UInt8(ascii: "a") + $0 %
         try waitUntil("a stream that is reset gives back") { taken(proxy) == 49 * stuck }
         peer = nil
         try waitUntil("all is given back") { taken(proxy) == 0 }
+    }
+
+    @Test
+    func
+        `a client that opens its window late gets its response whole, though its address has used up its share`()
+        throws
+    {
+        let proxy = try proxy()
+        let peers = try stall(proxy, 4)
+        let late = try (0..<4).map { _ in try proxy.connectHTTP2() }
+        for peer in late { peer.request(1, "/medium", [("x-forwarded-for", "203.0.113.1")]) }
+        for peer in late {
+            var received = 0
+            while received < 65_535 {
+                let frame = try #require(
+                    peer.readFrame { [HTTP2Peer.Kind.data, HTTP2Peer.Kind.reset].contains($0.type) })
+                try #require(frame.type == HTTP2Peer.Kind.data)
+                received += frame.payload.count
+            }
+        }
+        for peer in late {
+            for stream: Int32 in [0, 1] {
+                peer.send(HTTP2Peer.Kind.windowUpdate, stream: stream, payload: HTTP2Peer.number(1 << 20))
+            }
+            #expect(peer.response(1)?.body == medium)
+        }
+        withExtendedLifetime(peers) {}
+    }
+
+    @Test func `a client without memory keeps a place until its window opens`() throws {
+        let proxy = try proxy()
+        let shared = proxy.server.context.shared
+        // Others have all of the memory.
+        #expect(shared.coding.memory.reserve(shared.coding.memory.limitBytes))
+        let peer = try proxy.connectHTTP2(settings: [(4, 1)])
+        peer.request(1, "/small")
+        peer.request(3, "/small")
+        try waitUntil("both responses wait with a place") {
+            proxy.origin.requests.count == 2 && shared.places.counts.taken == 2
+        }
+        peer.send(HTTP2Peer.Kind.reset, stream: 3, payload: HTTP2Peer.number(8))
+        try waitUntil("the place of one that is reset is free") { shared.places.counts.taken == 1 }
+        peer.send(HTTP2Peer.Kind.windowUpdate, stream: 1, payload: HTTP2Peer.number(1 << 20))
+        #expect(peer.response(1)?.body == small)
+        try waitUntil("all places are free") { shared.places.counts.taken == 0 }
+        shared.coding.memory.release(shared.coding.memory.limitBytes)
     }
 
     @Test func `what such a client holds comes back when it leaves`() throws {

@@ -157,12 +157,24 @@ struct AnnouncementLedgerTests {
         #expect(downloads(&ledger, of: 40_000..<50_000, at: 25_200) == 119 * 10_000)
     }
 
-    @Test func `one client does not use the credit up by downloading again`() {
+    @Test func `one client uses up what four downloads cost, however often it downloads`() {
         var ledger = AnnouncementLedger()
         for client in 0..<3 { ledger.recordFetch(10_000, of: UInt128(client), at: 0) }
         for second in 0..<500 { ledger.recordCost(10_000, of: 77, at: second) }
         #expect(ledger.mayAnnounce(at: 500))
-        #expect(downloads(&ledger, of: 100..<200, at: 501) == 5 * 10_000)
+        #expect(downloads(&ledger, of: 100..<200, at: 501) == 2 * 10_000)
+    }
+
+    @Test func `visitors that share an address waste no more than others`() {
+        var (ledger, wasted) = (AnnouncementLedger(), 0)
+        for client in 0..<3 { ledger.recordFetch(10_000, of: UInt128(client), at: 0) }
+        for address in 100..<110 {
+            for _ in 0..<4 where ledger.mayAnnounce(at: 1) {
+                ledger.recordCost(10_000, of: UInt128(address), at: 1)
+                wasted += 10_000
+            }
+        }
+        #expect(wasted == 2 * 3 * 10_000)
     }
 
     @Test func `what a client saves gives its own download back, and no more`() {

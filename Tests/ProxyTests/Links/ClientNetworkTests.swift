@@ -27,6 +27,18 @@ struct ClientNetworkTests {
         #expect(Configuration().limits.client.ipv6Prefix == IPAddress.clientPrefix, "connections")
     }
 
+    @Test func `the setting says which prefix shares what clients have in common`() throws {
+        let resources = ClientResources(memory: MemoryBudget(bytes: 1 << 20))
+        for (prefix, isOne) in [(32, [true, true]), (48, [true, false]), (64, [false, false])] {
+            let uses = try Self.addresses.map { text in
+                let peer = ClientPeer(
+                    .ip(try #require(IPAddress(text)), port: 1), trusting: [], ipv6Prefix: prefix)
+                return peer.share(Headers(), of: resources).use
+            }
+            #expect(uses.dropFirst().map { $0 === uses[0] } == isOne, "/\(prefix)")
+        }
+    }
+
     @Test func `an IPv4 address is a client`() throws {
         let one = try #require(IPAddress("192.0.2.1")), other = try #require(IPAddress("192.0.2.2"))
         #expect(one.clientBits() != other.clientBits())

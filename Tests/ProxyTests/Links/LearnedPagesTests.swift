@@ -114,6 +114,22 @@ struct LearnedPagesTests {
         #expect(!pages.chains(of: page, isProven: other).contains { $0.match == "/other" })
     }
 
+    @Test func `chains that come first leave half of the announcements to others, until they pay`() {
+        let made = (0..<4).map { "/made-up/\($0)" }
+        func pages(isProven: (ChainKey) -> Bool) -> [String] {
+            var pages = LearnedPages()
+            for (match, clients) in made.map({ ($0, 0..<8) }) + [("/feed", 100..<140)] {
+                for client in clients {
+                    pages.recordFetch(
+                        of: chain(match), after: page, by: UInt128(client), now: 0, isProven: isProven)
+                }
+            }
+            return pages.chains(of: page, isProven: isProven).map(\.match)
+        }
+        #expect(pages { _ in false } == [made[0], made[1], "/feed"])
+        #expect(pages { made.contains($0.match) } == made + ["/feed"])
+    }
+
     @Test func `a few clients are not half of a page with a thousand`() {
         var pages = fetched([("/a", 1_000)])
         for client in 0..<300 {

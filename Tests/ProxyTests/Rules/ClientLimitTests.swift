@@ -121,6 +121,24 @@ private let answer = json(Array("{}".utf8))
         }
     }
 
+    @Test func `one client leaves as many connections to all others as it has`() throws {
+        let proxy = try TestProxy(
+            try Origin(answer), "limits: {connections: 20}", listener: { $0.proxyProtocol = true })
+        func connect(_ client: String) throws -> WireSocket {
+            let socket = try proxy.connect()
+            socket.send("PROXY TCP4 \(client) 192.0.2.99 1000 80\r\nGET /a HTTP/1.1\r\nHost: a\r\n\r\n")
+            return socket
+        }
+        let greedy = try (0..<12).map { _ in
+            let socket = try connect("192.0.2.1")
+            return (socket, try socket.receive().status)
+        }
+        #expect(greedy.map(\.1) == Array(repeating: 200, count: 10) + [503, 503])
+        let others = try (2..<7).map { try connect("192.0.2.\($0)") }
+        for socket in others { #expect(try socket.receive().status == 200) }
+        withExtendedLifetime(greedy) {}
+    }
+
     @Test func `connections count by who is behind the PROXY protocol, and trusted peers' own do not`() throws
     {
         let proxy = try TestProxy(

@@ -25,6 +25,9 @@ struct ForwardedClientTests {
         ("192.0.2.1", "192.0.2.1"), ("8.8.8.8, 192.0.2.1", "192.0.2.1"),
         ("192.0.2.1, 10.0.0.1,, 10.0.0.2 ,", "192.0.2.1"),
         ("[2001:db8::1]:443", "2001:db8::1"), ("192.0.2.1:80", "192.0.2.1"), ("10.0.0.1", nil),
+        // As a balancer for both versions writes an IPv4 client, and IPv6 addresses with two groups.
+        ("::ffff:192.0.2.1", "192.0.2.1"), ("2600::1", "2600::1"), ("2001:db8::", "2001:db8::"),
+        ("::1:2", "::1:2"),
         ("unknown", nil),
         ("192.0.2.1, unknown", nil), ("", nil), (",,,", nil),
     ])
@@ -38,7 +41,8 @@ struct ForwardedClientTests {
     }
 
     @Test(arguments: [
-        (#"for=192.0.2.1"#, "192.0.2.1"), (#"For="[2001:db8::1]:80";proto=http"#, "2001:db8::1"),
+        (#"for=192.0.2.1"#, "192.0.2.1"), (#"for="::ffff:192.0.2.1""#, "192.0.2.1"),
+        (#"For="[2001:db8::1]:80";proto=http"#, "2001:db8::1"),
         (#"by=10.0.0.9; for = 192.0.2.1 ;proto=https"#, "192.0.2.1"),
         ("for=6.6.6.6, for=192.0.2.1, for=10.0.0.1", "192.0.2.1"),
         // A quote that a client left open does not hide the elements after it.
