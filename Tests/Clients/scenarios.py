@@ -95,9 +95,11 @@ class BehindDictum:
             "/empty": lambda body: b"",
         }
         self.first("spoiled", *spoils)
-        for path, self.relay.spoil in spoils.items():
-            broken, again = self.get("spoiled", path)
-            check(broken.coding == "dcz" and broken.advertised, f"{path}: no delta to spoil")
+        self.relay.spoils = dict(spoils)
+        exchanges = self.get("spoiled", *spoils)
+        check(len(exchanges) == 2 * len(spoils), f"{len(exchanges)} requests for {len(spoils)} damaged deltas")
+        for path, broken, again in zip(spoils, exchanges[::2], exchanges[1::2]):
+            check(broken.coding == "dcz" and broken.advertised, f"{path}: no delta to damage")
             check(not again.advertised and not again.request["Dictionary-ID"], f"{path}: the retry advertises a dictionary")
             check("dcz" not in again.request.get("Accept-Encoding", ""), f"{path}: the retry accepts dcz")
         # The bodies of the retries are the next dictionaries.
@@ -250,6 +252,16 @@ class AgainstScript:
         found = self.after("paths", {"/feed": offer}, ["/feed", "/feed?a=b", "/feeds", "/fee", "/"])
         own = named(b"/feed" * 50)
         check(found == [own, own, None, None, None], f"{found}")
+
+    def test_without_https_only_this_machine_has_dictionaries(self):
+        offer = {"Use-As-Dictionary": 'match="/feed"', "Cache-Control": "max-age=600"}
+        # A name or address of this machine that clients cannot know for one.
+        server = Server(lambda path, _: (200, offer, b"body" * 50), address="127.0.0.2")
+        try:
+            self.client.get(self.folder / "insecure", [server.url + "/feed"] * 2)
+            check(not any(exchange.advertised for exchange in server.exchanges), "a dictionary is named over plain HTTP")
+        finally:
+            server.stop()
 
     def test_another_origin_learns_nothing(self):
         other = Server(lambda path, _: (200, {}, b"elsewhere"))

@@ -26,7 +26,7 @@ class Exchange:
 class Server:
     """Answers GET by `answer(path, request)`, which returns status, fields and body; closes each connection after that."""
 
-    def __init__(self, answer):
+    def __init__(self, answer, address="127.0.0.1"):
         self.exchanges = []
         outer = self
 
@@ -49,9 +49,9 @@ class Server:
             def log_message(self, *arguments):
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = http.server.ThreadingHTTPServer((address, 0), Handler)
         self.port = self.server.server_port
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http://{address}:{self.port}"
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def take(self):
@@ -65,11 +65,11 @@ class Server:
 
 
 class Relay(Server):
-    """Passes requests on to a port, and responses back; `spoil`, if it is set, changes the next delta on its way."""
+    """Passes requests on to a port, and responses back; `spoils` has what changes the next delta of a path on its way."""
 
     def __init__(self, port):
         self.port_behind = port
-        self.spoil = None
+        self.spoils = {}
         super().__init__(self.forward)
 
     def forward(self, path, request):
@@ -86,6 +86,6 @@ class Relay(Server):
             connection.close()
         fields = {name: value for name, value in response.getheaders()
                   if name.lower() not in ["connection", "content-length", "transfer-encoding"]}
-        if self.spoil and response.headers["Content-Encoding"] == "dcz":
-            body, self.spoil = self.spoil(body), None
+        if path in self.spoils and response.headers["Content-Encoding"] == "dcz":
+            body = self.spoils.pop(path)(body)
         return response.status, fields, body
