@@ -54,13 +54,15 @@ enum CommandTopics {
     ]
 
     /// The topics as text for a terminal of 80 columns.
-    static let text = all.map { topic in
-        let width = topic.rows.map(\.term.count).max() ?? 0
-        let rows = topic.rows.flatMap { row in
-            width < 20
-                ? ["  " + row.term + String(repeating: " ", count: width + 2 - row.term.count) + row.text]
-                : ["  " + row.term, "      " + row.text]
+    static let text = all.map(\.text).joined(separator: "\n\n")
+}
+
+extension CommandTopics.Topic {
+    fileprivate var text: String {
+        let width = rows.map(\.term.count).max() ?? 0
+        return rows.reduce(title) { text, row in
+            let gap = width < 20 ? String(repeating: " ", count: width + 2 - row.term.count) : "\n      "
+            return "\(text)\n  \(row.term)\(gap)\(row.text)"
         }
-        return ([topic.title] + rows).joined(separator: "\n")
-    }.joined(separator: "\n\n")
+    }
 }
