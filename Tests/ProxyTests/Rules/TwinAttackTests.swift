@@ -16,10 +16,10 @@ private let twin = "/.dictum/own/api/feed"
             Origin { request, connection in
                 let cookie = request["Cookie"] ?? ""
                 let body = cookie == "session=ann" ? annsBody : cookie == "session=bob" ? bobsBody : []
-                guard !body.isEmpty else {
-                    return connection.send(wire("HTTP/1.1 401 Unauthorized", body: []))
-                }
-                connection.send(json(body, "Cache-Control: private, no-cache"))
+                connection.send(
+                    body.isEmpty
+                        ? wire("HTTP/1.1 401 Unauthorized", body: [])
+                        : json(body, "Cache-Control: private, no-cache"))
             }, settings)
     }
 
