@@ -4,7 +4,7 @@ internal import Primitives
 
 /// A store as an operator's command sees it: opened as it is, beside the proxies that use it.
 ///
-/// A command never creates, migrates or sets aside a store; only a proxy does. Every call blocks, and no
+/// A command never creates or sets aside a store; only a proxy does. Every call blocks, and no
 /// transaction lasts longer than some hundred rows or one body take.
 package struct StoreCatalogue: Sendable {
     /// The counts of versions that are not listed.
@@ -59,7 +59,7 @@ package struct StoreCatalogue: Sendable {
 
     /// Returns every version of the public chains, grouped by their stored body, in the order of digests.
     ///
-    /// A former release may have stored the same body twice if two processes admitted it at once.
+    /// A file may have the same body in two rows.
     package func versionsByBody() throws(StoreCatalogueError) -> [[Version]] {
         let versions = try versions()
         let rows = try attempt { () throws(StoreDatabaseError) in try database.bodyRows() }
