@@ -158,7 +158,7 @@ extension SharedMemory {
         guard name.isSealed else {
             return store.version(name, chain: state.withLock { $0.index.news(of: name)?.chain })
         }
-        let row = state.withLock { $0.sealedRows.row(name) }
+        let row = state.withLock { $0.sealedRows.value(name) }
         return row.flatMap { store.version(row: $0) }.flatMap {
             store.name(of: $0, commonKeys) == name ? $0 : nil
         }

@@ -17,8 +17,12 @@ final class SharedMemory: Sendable {
         var promises = SharedPromises()
         /// The requests that wait for a version.
         var waiting: [SharedName: [Completion]] = [:]
-        /// The rows of this node's sealed versions, whose names do not say where they are.
-        var sealedRows = RowsByName()
+        /// The rows of this node's sealed versions, whose names do not say where they are: for as many as a
+        /// node knows announcements of, at least.
+        ///
+        /// A version that is forgotten counts as one that this node does not have: it is not written again for others, and
+        /// what they tell of its holders does not reach it.
+        var sealedRows = FadingTable<SharedName, Int64>(countMax: 1 << 18)
         /// True while the announcements in the shared store have been read to their end.
         var hasCaughtUp = false
         /// True while every announcement is known.
