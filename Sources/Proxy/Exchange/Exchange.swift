@@ -330,7 +330,7 @@ extension Exchange {
     /// Ends a response that has gone to the client whole.
     func complete(trailers: Headers = Headers()) {
         guard lendStuckBytes() else {
-            record.fault = .own("no memory in compression.memory for a client that opens no window")
+            record.fault = .own("memory.coding is used up for a client that opens no window")
             return abort()
         }
         client.finish(trailers: trailers)

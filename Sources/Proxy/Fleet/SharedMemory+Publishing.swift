@@ -6,7 +6,7 @@ internal import Redis
 /// The versions of this node that wait to be written to the shared store, within a bound; a pure value.
 struct Publications: Sendable {
     private var waiting: [SharableVersion] = []
-    private var bytes = 0
+    private(set) var bytes = 0
     /// True while a write is scheduled or under way.
     private(set) var isScheduled = false
     /// The number of versions that the bounds displaced.
@@ -16,10 +16,13 @@ struct Publications: Sendable {
     private var provisional = TokenBucket()
 
     private static let provisionalRate = TokenBucket.Shape(perSecond: 50)
-    private static let bytesMax = 32 << 20
+    /// The bound on the bodies that wait.
+    private let bytesMax: Int
     private static let countMax = 4096
     private static let batchBytes = 4 << 20
     private static let batchCount = 64
+
+    init(bytesMax: Int) { self.bytesMax = bytesMax }
 
     /// Adds versions, and returns true if the caller must schedule a write.
     ///
@@ -34,7 +37,7 @@ struct Publications: Sendable {
             bytes += version.body.count
         }
         var surplus = 0
-        while surplus < waiting.count, bytes > Self.bytesMax || waiting.count - surplus > Self.countMax {
+        while surplus < waiting.count, bytes > bytesMax || waiting.count - surplus > Self.countMax {
             bytes -= waiting[surplus].body.count
             surplus += 1
         }

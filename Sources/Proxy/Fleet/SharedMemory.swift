@@ -49,7 +49,7 @@ final class SharedMemory: Sendable {
     /// The time of the start, in milliseconds since 1970.
     let startedAt = SystemClock.unixMilliseconds
     /// The versions that wait to be written to the shared store.
-    let publications = Guarded(Publications())
+    let publications: Guarded<Publications>
     /// The promised ids that wait to be announced.
     let waitingPromises = Guarded(WaitingPromises())
     let following: Guarded<Following>
@@ -65,14 +65,16 @@ final class SharedMemory: Sendable {
     /// The same for a version of a chain in probation.
     static let provisionalSeconds = 3600
 
+    /// - Parameter bytesMax: The bound on the bodies that wait to be written.
     init(
-        store: DictionaryStore, client: RedisClient, commonKeys: StoreKeys?,
+        store: DictionaryStore, client: RedisClient, commonKeys: StoreKeys?, bytesMax: Int,
         report: @escaping @Sendable (OperatorEvent) -> Void
     ) {
         self.store = store
         self.client = client
         self.commonKeys = commonKeys
         self.report = report
+        publications = Guarded(Publications(bytesMax: bytesMax))
         names = SharedKeys(prefix: client.settings.keyPrefix, keys: commonKeys)
         node = (0..<8).map { _ in .random(in: 0...255) }
         following = Guarded(Following())
@@ -228,6 +230,9 @@ extension SharedMemoryStatistics: MetricSource {
 }
 
 extension SharedMemory {
+    /// The bytes on their way to the shared store.
+    var waitingBytes: Int { publications.withLock { $0.bytes } + client.waitingBytes }
+
     /// The counts so far.
     var statistics: SharedMemoryStatistics {
         var statistics = counters.withLock { $0 }
