@@ -84,7 +84,7 @@ final class SharedMemory: Sendable {
 
     /// Returns the name of a public version that other nodes may have, if it is worth a question.
     ///
-    /// As long as not all announcements are known, and where more chains have the body than are examined, that is also the
+    /// If announcements are missing, or too many chains have the body to examine all of them, it returns the name of the
     /// version of `ownChain`.
     func find(
         _ digest: Digest, authority: String, url: PathAndQuery, ownChain: @autoclosure () -> ChainKey?
