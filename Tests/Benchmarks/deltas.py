@@ -29,7 +29,7 @@ def _settings():
     return {
         "cached": {"routes": [route]},
         "revalidated": {"routes": [revalidated]},
-        "prepared": {"routes": [route], "compression": {"delta_memory": 0}},
+        "prepared": {"routes": [route], "memory": {"deltas": "0%"}},
     }
 
 

@@ -18,7 +18,7 @@ from table import Row  # noqa: E402
 
 CHAINS = 5000
 VERSIONS = 20
-BUDGETS = {"store": {"memory": 64}, "compression": {"memory": 32, "prepared_memory": 16, "delta_memory": 16}}
+BUDGETS = {"store": 64, "coding": 32, "prepared": 16, "deltas": 16, "contexts": 16}
 MEBIBYTE = 1 << 20
 
 
@@ -27,7 +27,7 @@ def rows(bench, requests):
     load = MixedLoad(bench, requests // VERSIONS)
     base = load.base_bytes()
     load.run(lambda: load.dictum.metric("dictum_responses_total") >= requests)
-    budgets = sum(budget for part in BUDGETS.values() for budget in part.values()) * MEBIBYTE
+    budgets = sum(BUDGETS.values()) * MEBIBYTE
     ours, allowed = load.dictum.resident_bytes(), base + budgets
     hits = load.dictum.metric("dictum_requests_total", 'coding="dc') / load.dictum.metric("dictum_responses_total")
     title = f"Memory after {requests:,} requests over {CHAINS:,} chains, {hits:.0%} deltas"
@@ -42,16 +42,14 @@ def _megabytes(count):
 class MixedLoad:
     """A proxy with small budgets before a generator, and wrk before both."""
 
-    def __init__(self, bench, requests_per_version, versions=16):
+    def __init__(self, bench, requests_per_version, max_size="512MiB"):
         self.bench, self.requests_per_version = bench, requests_per_version
         generator = bench.start(servers.Generator)
-        store = {"path": str(bench.directory / "mixed.sqlite"), "max_size": "512MiB"}
-        compression = {}
-        for part, settings in [(BUDGETS["store"], store), (BUDGETS["compression"], compression)]:
-            settings.update({name: f"{mebibytes}MiB" for name, mebibytes in part.items()})
-        routes = [{"match": "/*", "dictionary": {"versions": versions, "delivery": "in_band"}}]
+        store = {"path": str(bench.directory / "mixed.sqlite"), "max_size": max_size}
+        routes = [{"match": "/*", "dictionary": {"delivery": "in_band"}}]
         self.dictum = bench.start(
-            servers.Dictum, generator, bench.binary, "dictum-mixed", store, routes, compression)
+            servers.Dictum, generator, bench.binary, "dictum-mixed", store, routes,
+            memory=servers.budgets(**BUDGETS))
         self.body = bench.directory / "body"
         self.body.write_bytes(servers.Generator.made("%PATH%", "%VERSION%"))
 
@@ -85,8 +83,8 @@ def main():
 
 def watch(bench, seconds):
     """The resident bytes, every ten seconds."""
-    # Few versions a chain, so that all chains are full in the first third.
-    load = MixedLoad(bench, 25_000, versions=4)
+    # A small store, so that it is full in the first third.
+    load = MixedLoad(bench, 25_000, max_size="16MiB")
     began, samples = time.monotonic(), []
 
     def is_over():

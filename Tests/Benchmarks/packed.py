@@ -8,9 +8,9 @@ import loads
 import servers
 from table import Row
 
-# The smaller memory holds less than a quarter of these versions unpacked. An eighth of it holds a base with its index,
+# The smaller memory, in MiB, holds less than a quarter of these versions unpacked. An eighth of it holds a base with its index,
 # and half of it holds all versions packed.
-SIZES = [(33, 400, "1MiB"), (330, 60, "3MiB"), (1370, 150, "16MiB")]
+SIZES = [(33, 400, 1), (330, 60, 3), (1370, 150, 16)]
 CLIENTS = 10_000
 # A chain keeps a tenth of them.
 PATHS = 10
@@ -24,8 +24,8 @@ def rows(bench):
 
 def _delta_rows(bench, items, count, memory):
     bodies = [history.one(number, items) for number in range(count)]
-    held = {name: _filled(bench, f"{name}-{items}", bodies, {"memory": size})
-            for name, size in [("whole", "256MiB"), ("packed", memory)]}
+    held = {name: _filled(bench, f"{name}-{items}", bodies, {}, store_memory=size)
+            for name, size in [("whole", 256), ("packed", memory)]}
     asked = [("/feed", {"Accept-Encoding": "dcz", **loads.advertising(body)}) for body in bodies[:-1]]
     requests = loads.request_list(bench.directory / f"held-{items}", asked)
     for dictum in held.values():
@@ -42,12 +42,12 @@ def _delta_rows(bench, items, count, memory):
                 packed.microseconds / whole.microseconds, "at most", 1.5)]
 
 
-def _filled(bench, name, bodies, store, paths=("/feed",)):
+def _filled(bench, name, bodies, store, paths=("/feed",), store_memory=256):
     """A proxy that has admitted these bodies, on one path after the other, and makes every delta anew."""
-    route = {"match": "/*", "dictionary": {"delivery": "in_band", "versions": len(bodies) // len(paths)}}
+    route = {"match": "/*", "dictionary": {"delivery": "in_band"}}
     dictum = bench.start(
         servers.Dictum, bench.origin, bench.binary, f"dictum-{name}", {"write_rate": "1GiB", **store}, [route],
-        {"delta_memory": 0, "prepared_memory": 0})
+        memory=servers.budgets(store=store_memory, coding=512))
     for number, body in enumerate(bodies):
         path = paths[number % len(paths)]
         bench.origin.publish(path[1:], body)

@@ -15,7 +15,7 @@ VERSIONS_PER_CHAIN = 10
 OPENED_COUNT = 10_000
 MILLION = 1_000_000
 HOST = "bench.example"
-ROUTES = [{"match": "/*", "dictionary": {"versions": 16, "delivery": "in_band"}}]
+ROUTES = [{"match": "/*", "dictionary": {"delivery": "in_band"}}]
 
 
 def rows(bench):
@@ -176,7 +176,7 @@ def _bodies(count):
 def _one_chain(bench, generator, count):
     """A proxy whose store has one chain with so many versions, which is all that it may have."""
     store = {"path": str(bench.directory / f"chain-{count}.sqlite"), "max_size": "4GiB", "write_rate": "1GiB"}
-    routes = [{"match": "/unique/*", "dictionary": {"versions": count, "delivery": "in_band", "covers": "pattern"}}]
+    routes = [{"match": "/unique/*", "dictionary": {"delivery": "in_band", "covers": "pattern"}}]
     name = f"dictum-chain-{count}"
     bench.start(servers.Dictum, generator, bench.binary, name, store, routes).stop()
     now = int(time.time())

@@ -225,6 +225,13 @@ _INBOX = re.findall(".{1,1980}", history.one(7, 32).decode())
 _FRESH = re.findall(".{1,1980}", history.one(7, 880).decode())
 
 
+def budgets(contexts=16, **mebibytes):
+    """The setting `memory` with these budgets; others have none."""
+    mebibytes = {"contexts": contexts, **mebibytes}
+    total, names = sum(mebibytes.values()), ["coding", "store", "deltas", "prepared", "sharing", "contexts", "observe"]
+    return {"total": f"{total}MiB", **{name: f"{100 * mebibytes.get(name, 0) / total:.4f}%" for name in names}}
+
+
 class Dictum(Server):
     """The proxy under test, as two loops or as one, without an access log, with its store in memory unless told otherwise.
 

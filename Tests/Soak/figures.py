@@ -18,7 +18,7 @@ READERS, READER_BYTES, READING_SECONDS = 500, 10 * MEBIBYTE, 15
 BOMB_BYTES, BOMBS = 256 * MEBIBYTE, 8
 STREAMS_MAX = 64 * MEBIBYTE
 # The limit for bombs: the configured memory for copies, decoders and encoders, and the buffers of each connection.
-BUDGETS = {"store": {"memory": "16MiB"}, "compression": {"memory": "32MiB"}}
+BUDGETS = {"memory": servers.budgets(store=16, coding=32)}
 BOMBS_MAX = (16 + 32 + BOMBS) * MEBIBYTE
 # Fewer where the limit of descriptors leaves fewer places: each client has one, and so may its request's upstream.
 IDLE = min(10_000, (resource.getrlimit(resource.RLIMIT_NOFILE)[1] - 200) // 2)
@@ -66,7 +66,7 @@ class _Port:
 @contextlib.asynccontextmanager
 async def _proxy(directory, binary, origin, name, **settings):
     proxy = servers.Dictum(directory, origin, binary, name, **settings, limits={
-        "request_body": "2GiB", "connections": IDLE + 100, "keep_alive_timeout": "10m"})
+        "request_body": "2GiB", "connections": IDLE + 100, "keepalive_timeout": "10m"})
     try:
         await asyncio.to_thread(proxy.wait)
         for _ in range(200):

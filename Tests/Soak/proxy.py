@@ -7,8 +7,8 @@ import subprocess
 
 import servers
 
-STORE = {"max_size": "64MiB", "memory": "24MiB"}
-COMPRESSION = {"memory": "64MiB", "prepared_memory": "16MiB", "delta_memory": "8MiB"}
+STORE = {"max_size": "64MiB"}
+MEMORY = servers.budgets(store=24, coding=64, prepared=16, deltas=8)
 ROUTES = [
     {"match": "/page/*", "dictionary": {"delivery": "link"}},
     {"match": "/mine/*", "dictionary": {"scope": "private", "identity": ["authorization"]}},
@@ -35,7 +35,7 @@ class Proxy(servers.Dictum):
         tls = {"certificate": self.authority, "private_key": str(directory / "tls.key")}
         super().__init__(
             directory, origin, binary, name, store or {"path": str(directory / "soak.sqlite"), **STORE}, ROUTES,
-            COMPRESSION, listeners=[{"address": f"127.0.0.1:{self.tls_port}", "tls": tls}],
+            memory=MEMORY, listeners=[{"address": f"127.0.0.1:{self.tls_port}", "tls": tls}],
             limits=TIMES["limits"], log={"access": False, "format": "json"},
             upstream={"urls": [f"http://127.0.0.1:{origin.port}"], **TIMES["upstream"]})
 
@@ -43,9 +43,9 @@ class Proxy(servers.Dictum):
         """Settings that are all right, each a little different."""
         other, third = copy.deepcopy(self.settings), copy.deepcopy(self.settings)
         other["compression"]["codings"] = ["dcb", "dcz", "br", "zstd", "gzip"]
-        other["upstream"]["keep_alive"] = 4
+        other["upstream"]["keepalive"] = 4
         other["limits"]["head_timeout"] = "8s"
-        third["routes"][-1]["dictionary"]["versions"] = 3
+        third["routes"][-1]["dictionary"]["max_age"] = "1h"
         third["compression"]["min_size"] = "1KiB"
         return [other, third, self.settings]
 

@@ -1,4 +1,28 @@
 internal import Primitives
+internal import Synchronization
+
+/// The memory of the contexts that wait in all pools.
+package enum IdleContexts {
+    private static let limit = Atomic<Int>(64 << 20)
+    private static let taken = Atomic<Int>(0)
+
+    /// The bytes in use.
+    package static var bytes: Int { taken.load(ordering: .relaxed) }
+
+    /// Bounds the bytes; contexts beyond a lower bound wait until they are taken.
+    package static func limit(to bytes: Int) { limit.store(bytes, ordering: .relaxed) }
+
+    /// Takes bytes; returns false, and takes none, if fewer are left.
+    fileprivate static func reserve(_ bytes: Int) -> Bool {
+        if taken.wrappingAdd(bytes, ordering: .relaxed).newValue <= limit.load(ordering: .relaxed) {
+            return true
+        }
+        release(bytes)
+        return false
+    }
+
+    fileprivate static func release(_ bytes: Int) { taken.wrappingSubtract(bytes, ordering: .relaxed) }
+}
 
 /// A codec's context that serves one body after the other.
 protocol CompressionContext: AnyObject, Sendable {
@@ -9,44 +33,33 @@ protocol CompressionContext: AnyObject, Sendable {
 
 /// A pool of one codec's contexts: making one costs more than a small delta.
 final class ContextPool<Context: CompressionContext>: Sendable {
-    private struct State {
-        var contexts: [Context] = []
-        var bytes = 0
-    }
-
-    private let countMax: Int
-    private let bytesMax: Int
+    private let countMax = 16
     private let contextBytesMax: Int
-    private let state = Guarded(State())
+    private let contexts = Guarded<[Context]>([])
 
-    /// Makes an empty pool with bounds on the number of contexts and on their bytes.
+    /// Makes an empty pool.
     ///
     /// - Parameter contextBytesMax: the size above which a context is freed rather than kept: the next body may be
     ///   small, and its budget with it.
-    init(countMax: Int, bytesMax: Int, contextBytesMax: Int = 8 << 20) {
-        self.countMax = countMax
-        self.bytesMax = bytesMax
-        self.contextBytesMax = contextBytesMax
-    }
+    init(contextBytesMax: Int = 8 << 20) { self.contextBytesMax = contextBytesMax }
 
     /// Takes the context that was used last, since its memory is in the cache; returns nil if the pool is empty.
     func take() -> Context? {
-        state.withLock { state in
-            guard let context = state.contexts.popLast() else { return nil }
-            state.bytes -= context.memoryBytes
-            return context
-        }
+        let context = contexts.withLock { $0.popLast() }
+        if let context { IdleContexts.release(context.memoryBytes) }
+        return context
     }
 
     /// Gives back a context that its encoder no longer uses; the pool frees it if a bound is reached.
     func give(_ context: Context) {
         guard context.reset() else { return }
         let bytes = context.memoryBytes
-        guard bytes <= contextBytesMax else { return }
-        state.withLock { state in
-            guard state.contexts.count < countMax, state.bytes + bytes <= bytesMax else { return }
-            state.contexts.append(context)
-            state.bytes += bytes
+        guard bytes <= contextBytesMax, IdleContexts.reserve(bytes) else { return }
+        let isKept = contexts.withLock { contexts in
+            guard contexts.count < countMax else { return false }
+            contexts.append(context)
+            return true
         }
+        if !isKept { IdleContexts.release(bytes) }
     }
 }

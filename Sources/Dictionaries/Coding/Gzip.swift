@@ -114,7 +114,7 @@ extension EncoderDirective {
 /// An owner of a z_stream for gzip at one level, with a buffer for its output.
 // @unchecked proof: an encoder or the pool has it, never two at once; the pool's lock orders the hand-over.
 @safe final class GzipContext: CompressionContext, @unchecked Sendable {
-    static let shared = ContextPool<GzipContext>(countMax: 16, bytesMax: 8 << 20)
+    static let shared = ContextPool<GzipContext>()
 
     static let outputBytes = 32 << 10
 
@@ -157,7 +157,7 @@ extension EncoderDirective {
 /// An owner of a libdeflate compressor, which codes whole bodies as gzip.
 // @unchecked proof: an encoder or the pool has it, never two at once; the pool's lock orders the hand-over.
 @safe final class DeflateContext: CompressionContext, @unchecked Sendable {
-    static let shared = ContextPool<DeflateContext>(countMax: 16, bytesMax: 16 << 20)
+    static let shared = ContextPool<DeflateContext>()
 
     /// The bytes of a compressor at levels 1 to 9: 0.7 MB in libdeflate 1.14, rounded up for other versions.
     static let contextBytes = 1 << 20

@@ -106,7 +106,7 @@ extension EncoderDirective {
     /// The pool for live coding.
     ///
     /// A context for a feed has 1 to 3 MB. Those for a window of 8 MiB have more and are not kept.
-    static let shared = ContextPool<ZstdContext>(countMax: 16, bytesMax: 64 << 20)
+    static let shared = ContextPool<ZstdContext>()
 
     /// The size of the output buffer: a whole block, so that the library seldom has to stop.
     static let outputBytes = ZSTD_CStreamOutSize()
@@ -214,8 +214,7 @@ final class ZstdDecoder: DecoderEngine {
     /// The pool: making a context costs more than decoding a small delta, mostly in page faults.
     ///
     /// A context has 96 KB, and the window of its last frame beside that.
-    static let shared = ContextPool<ZstdDecoderContext>(
-        countMax: 16, bytesMax: 4 << 20, contextBytesMax: 512 << 10)
+    static let shared = ContextPool<ZstdDecoderContext>(contextBytesMax: 512 << 10)
 
     let handle: OpaquePointer
 

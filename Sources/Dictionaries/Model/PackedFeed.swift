@@ -18,7 +18,9 @@ package struct PackedFeed: Sendable {
 
     package var meanBytes: Int { admissions == 0 ? 0 : bytes / admissions }
 
-    /// Adds the body of `second` at a URL, and `times` - 1 more like it: a simulated admission stands for so many.
+    /// Adds the body of `second` at a URL.
+    ///
+    /// It counts `times`, since a simulated admission stands for several real ones.
     package mutating func admit(bodyOf second: Int, page: Int, _ sizes: some ResponseSizes, times: Int) {
         admissions += times
         bytes += Self.rowBytes * times

@@ -85,7 +85,8 @@ package struct SimulatedDay {
         configuration.writeBytesPerSecond = 1 << 40
         if let keys {
             configuration.privateRows = .used(keys)
-            // As many as have their place in a quarter of the default size: compressed alone, sealed, with their rows.
+            // The number of personal versions that fit into a quarter of the default size. Each is compressed alone,
+            // sealed, and has its row.
             configuration.privateBytesMax =
                 maxBytes / 4 / (64 + 768) * sizes.packedBytes / (sizes.plainBytes + 1052) * 1088
         }

@@ -63,8 +63,8 @@ package enum Personal {
 
 /// The clients that may use a response as a dictionary.
 ///
-/// It decides on the `ChainKey.Scope` of the version: one of the same name, or on a private route that of the client's
-/// identity.
+/// It decides on the `ChainKey.Scope` of the version. The scope has the same name, but on a private route it is `private`,
+/// with the client's identity.
 package enum Audience: Equatable, Sendable {
     /// All clients: the response, or the route's own `cache_control`, says `public` or `s-maxage`.
     case `public`

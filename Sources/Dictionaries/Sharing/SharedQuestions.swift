@@ -16,17 +16,17 @@ package struct SharedQuestions: Sendable {
     }
 
     /// The questions of a client per second, and of all clients, about versions that no announcement names.
-    private static let perClient = 5
-    private static let inAll = 200
+    private static let perClient = TokenBucket.Shape(perSecond: 5)
+    private static let inAll = TokenBucket.Shape(perSecond: 200)
     /// The questions per second about announced versions: each leads to a body, as long as nobody cheats.
-    private static let announced = 2000
+    private static let announced = TokenBucket.Shape(perSecond: 2000)
     private static let missingNanoseconds: UInt64 = 30_000_000_000
     private static let tableBytes = 1 << 20
 
     private var missing = RecencyMap<SharedName, UInt64>(bytesMax: tableBytes)
-    private var clients = RecencyMap<UInt128, WriteBudget>(bytesMax: tableBytes)
-    private var all = WriteBudget(bytesPerSecond: inAll)
-    private var ofAnnounced = WriteBudget(bytesPerSecond: announced)
+    private var clients = RecencyMap<UInt128, TokenBucket>(bytesMax: tableBytes)
+    private var all = TokenBucket()
+    private var ofAnnounced = TokenBucket()
 
     package init() {}
 
@@ -43,11 +43,15 @@ package struct SharedQuestions: Sendable {
             if now < until { return .missing }
             missing.remove(name)
         }
-        guard !isAnnounced else { return ofAnnounced.take(1, at: now) ? .ask : .limited }
+        let time = Int64(clamping: now)
+        guard !isAnnounced else {
+            return ofAnnounced.take(at: Self.announced, now: time) == nil ? .ask : .limited
+        }
         guard !isComplete else { return .unannounced }
-        var own = clients.value(client) ?? WriteBudget(bytesPerSecond: Self.perClient)
+        var own = clients.value(client) ?? TokenBucket()
         defer { _ = clients.insert(own, bytes: 0, for: client) }
-        return own.take(1, at: now) && all.take(1, at: now) ? .ask : .limited
+        return own.take(at: Self.perClient, now: time) ?? all.take(at: Self.inAll, now: time) == nil
+            ? .ask : .limited
     }
 
     /// Remembers that nobody has a version.

@@ -24,11 +24,7 @@ package struct SharedRecord: Sendable {
     enum Field: UInt8 {
         case scope = 1
         case tag, authority, match, matchDest, url, variant, etag, contentType, maxAge, isUpstreamMatch,
-            digest
-        case rank
-        // 14 was the number of versions that the writer's route keeps.
-        case count = 15
-        case form
+            digest, rank, count, form
     }
 
     /// The forms of a body.

@@ -40,6 +40,8 @@ package struct StoreStatistics: Sendable, Equatable {
     package var packedBytes = 0
     /// The bytes of the index in the same budget, within a tenth.
     package var indexBytes = 0
+    /// The bytes in use of the budget of memory.
+    package var budgetBytes: Int { memoryBytes + packedBytes + indexBytes }
     /// The bytes of database, log and log index, as of the last write.
     package var diskBytes = 0
     package var pendingWrites = 0

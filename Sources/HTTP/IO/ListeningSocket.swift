@@ -114,8 +114,6 @@ package final class ListeningSocket: Sendable {
 package struct SocketOptions: Equatable, Sendable {
     /// Seconds of silence before the kernel probes the peer; 0 for never.
     package var keepAliveSeconds = 60
-    /// The number of connections that may send data before their handshake is complete (RFC 7413); 0 for none.
-    package var fastOpenQueue = 0
 
     package init() {}
 }
@@ -132,7 +130,6 @@ extension ListeningSocket {
             Socket.setOption(raw, tcp, TCP_KEEPINTVL, min(max(seconds / 4, 1), 75))
             Socket.setOption(raw, tcp, TCP_KEEPCNT, 4)
         }
-        Socket.setOption(raw, tcp, TCP_FASTOPEN, Int32(clamping: options.fastOpenQueue))
     }
 
     /// True if its connections may use several paths (RFC 8684).

@@ -330,7 +330,8 @@ extension HTTP2Stream: ResponseStream {
         head.headers.removeConnectionFields()
         session.complete(&head)
         correctPriority(by: head.headers)
-        // As long as in HTTP/1.1: how much HPACK saves is known only after the exchange has been counted.
+        // The head counts with its length in HTTP/1.1. HPACK makes it shorter, but by how much is known only after the
+        // exchange has been counted.
         bytesSent += head.headers.block.count
         self.head = head
         session.hasResponse(self)

@@ -180,7 +180,7 @@ private struct Operation: MetricSource {
             ) { $0.areDictionariesOn ? 1 : 0 },
             .one(
                 "dictum_compression_memory_bytes", kind: .gauge,
-                "Bytes of compression.memory in use by encoders, decoders and held bodies."
+                "Bytes of the budget memory.coding in use by encoders, decoders and held bodies."
             ) { $0.compressionBytes },
             .each(
                 "dictum_upstream_requests", kind: .gauge, by: "state",

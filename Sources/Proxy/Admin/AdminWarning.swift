@@ -112,11 +112,11 @@ extension AdminWarning {
     {
         func isExhausted(_ used: Int, of max: Int) -> Bool { Double(used) >= Double(max) * exhausted }
         var warnings: [AdminWarning] = []
-        if isExhausted(memory.compressionBytes, of: memory.maxCompressionBytes) {
+        if let coding = memory.budgets[Budget.coding.rawValue],
+            isExhausted(coding.usedBytes, of: coding.maxBytes)
+        {
             warnings.append(
-                state(
-                    .warning, "compression.memory is exhausted: some responses get a cheaper coding, or none")
-            )
+                state(.warning, "memory.coding is exhausted: some responses get a cheaper coding, or none"))
         }
         if isExhausted(store.diskBytes, of: store.maxDiskBytes) {
             warnings.append(

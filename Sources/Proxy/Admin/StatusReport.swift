@@ -39,11 +39,29 @@ struct StatusReport: Encodable, Sendable {
     }
 
     struct Memory: Encodable, Sendable {
+        struct Use: Encodable, Sendable {
+            let usedBytes: Int
+            let maxBytes: Int
+        }
+
         let residentBytes: Int?
-        let compressionBytes: Int
-        let maxCompressionBytes: Int
-        let deltaCacheBytes: Int
-        let preparedDictionaryBytes: Int
+        let maxBytes: Int
+        let usedBytes: Int
+        /// The budgets by name.
+        let budgets: [String: Use]
+
+        init(_ parts: SharedParts, residentBytes: Int?) {
+            let uses = Budget.allCases.map { budget in
+                (
+                    budget.rawValue,
+                    Use(usedBytes: parts.usedBytes(of: budget), maxBytes: parts.budgets[budget])
+                )
+            }
+            self.residentBytes = residentBytes
+            maxBytes = parts.budgets.total
+            usedBytes = uses.reduce(0) { $0 + $1.1.usedBytes }
+            budgets = Dictionary(uniqueKeysWithValues: uses)
+        }
     }
 
     struct Upstream: Encodable, Sendable {
@@ -107,11 +125,7 @@ struct StatusReport: Encodable, Sendable {
             indexBytes: table.count("dictum_store_bytes", "index"),
             evictions: table.counts("dictum_store_evictions_total"))
         memory = Memory(
-            residentBytes: table.value("process_resident_memory_bytes"),
-            compressionBytes: table.count("dictum_compression_memory_bytes"),
-            maxCompressionBytes: configuration.compression.memory,
-            deltaCacheBytes: table.count("dictum_delta_cache_bytes"),
-            preparedDictionaryBytes: table.count("dictum_prepared_dictionary_bytes"))
+            snapshot.context.shared, residentBytes: table.value("process_resident_memory_bytes"))
         codingSeconds = table["dictum_compression_seconds_total"].reduce(into: [:]) { seconds, sample in
             if sample.count > 0 { seconds[sample.labels[0]] = sample.value }
         }

@@ -6,19 +6,16 @@ internal import Synchronization
 /// Work that ends by itself takes what it needs (`lend`). Bytes that may wait for a client are taken through its
 /// `MemoryShare`, which leaves an eighth of the budget alone.
 final class MemoryBudget: Sendable {
-    private let limit: Atomic<Int>
+    let limitBytes: Int
     private let taken = Atomic<Int>(0)
 
-    init(bytes: Int) {
-        limit = Atomic(bytes)
-    }
+    init(bytes: Int) { limitBytes = bytes }
 
     /// Takes bytes; returns false, and takes none, if fewer are left.
     func reserve(_ bytes: Int) -> Bool {
         // Some estimates use the largest integer for "never".
-        let limit = limit.load(ordering: .relaxed)
-        guard bytes <= limit else { return false }
-        if taken.wrappingAdd(bytes, ordering: .relaxed).newValue <= limit { return true }
+        guard bytes <= limitBytes else { return false }
+        if taken.wrappingAdd(bytes, ordering: .relaxed).newValue <= limitBytes { return true }
         release(bytes)
         return false
     }
@@ -31,12 +28,6 @@ final class MemoryBudget: Sendable {
     }
 
     var takenBytes: Int { taken.load(ordering: .relaxed) }
-    var limitBytes: Int { limit.load(ordering: .relaxed) }
-
-    /// Sets another limit; bytes taken beyond it stay in use until they are released.
-    func resize(to bytes: Int) {
-        limit.store(bytes, ordering: .relaxed)
-    }
 
     func release(_ bytes: Int) {
         taken.wrappingSubtract(bytes, ordering: .relaxed)

@@ -6,13 +6,7 @@ internal import Primitives
 /// A class, so that requests without a limit only see that there is none.
 final class RateLimit: Sendable {
     /// The shape of a client's bucket.
-    struct Bucket: Equatable, Sendable {
-        /// The nanoseconds per token.
-        let interval: Int64
-        let burst: Int64
-    }
-
-    let bucket: Bucket
+    let bucket: TokenBucket.Shape
     /// The field that identifies clients, or nil for their addresses.
     let field: HeaderName?
     /// The length of the IPv6 prefix that identifies a client.
@@ -23,7 +17,7 @@ final class RateLimit: Sendable {
     /// Returns nil if nothing is limited.
     init?(_ settings: Configuration.ClientLimits) {
         guard let rate = settings.rate else { return nil }
-        bucket = Bucket(rate, burst: settings.burst)
+        bucket = TokenBucket.Shape(rate, burst: settings.burst)
         salt = 0
         if case .header(let name) = settings.by { field = HeaderName(name) } else { field = nil }
         ipv6Prefix = settings.ipv6Prefix
@@ -32,7 +26,7 @@ final class RateLimit: Sendable {
     /// Creates the limit of a route, by address; nil if nothing is limited.
     init?(_ settings: RouteConfiguration.Limits, of route: String, ipv6Prefix: Int) {
         guard let rate = settings.rate else { return nil }
-        bucket = Bucket(rate, burst: settings.burst)
+        bucket = TokenBucket.Shape(rate, burst: settings.burst)
         field = nil
         self.ipv6Prefix = ipv6Prefix
         // The hash has a seed per process, so that no client can choose an address that shares another's bucket.
@@ -62,69 +56,33 @@ final class RateLimit: Sendable {
     }
 }
 
-extension RateLimit.Bucket {
-    init(_ rate: Configuration.Rate, burst: Int?) {
+extension TokenBucket.Shape {
+    fileprivate init(_ rate: Configuration.Rate, burst: Int?) {
         // Within the bounds of the settings, an hour per token and a million tokens do not overflow.
-        self.init(interval: rate.interval, burst: Int64(burst ?? rate.countPerSecond))
+        self.init(interval: Double(rate.interval), burst: Double(burst ?? rate.countPerSecond))
     }
-}
-
-/// A client's token bucket, stored as one number.
-///
-/// The generic cell rate algorithm (ITU-T I.371): it stores the time at which the bucket will be full again, so that
-/// no timer has to fill it.
-struct TokenBucket: Equatable, Sendable {
-    private var fullAt: Int64 = .min
-
-    /// Takes a token; returns the nanoseconds until the next token if the bucket is empty.
-    mutating func take(_ limit: RateLimit.Bucket, now: Int64) -> Int64? {
-        let next = max(fullAt, now) + limit.interval
-        let wait = next - now - limit.interval * limit.burst
-        guard wait <= 0 else { return wait }
-        fullAt = next
-        return nil
-    }
-
-    func isFull(at now: Int64) -> Bool { fullAt <= now }
 }
 
 /// The token buckets of recent clients, shared by all loops and all limits.
 ///
-/// The number of clients is bounded. Clients that were idle longest are forgotten first, since their buckets are
-/// mostly full again. The table has parts with a lock each, so that loops seldom contend.
+/// Clients that were idle longest are forgotten first, since their buckets are mostly full again. The table has parts
+/// with a lock each, so that loops seldom contend.
 final class ClientRates: Sendable {
-    /// A part with two generations: a client moves to the recent one when it sends a request.
-    private struct Part: Sendable {
-        var recent: [UInt128: TokenBucket] = [:]
-        var former: [UInt128: TokenBucket] = [:]
-
-        mutating func take(_ client: UInt128, _ bucket: RateLimit.Bucket, now: Int64, countMax: Int) -> Int64?
-        {
-            if recent[client] == nil {
-                if recent.count >= countMax { (former, recent) = (recent, [:]) }
-                recent[client] = former.removeValue(forKey: client) ?? TokenBucket()
-            }
-            return recent[client, default: TokenBucket()].take(bucket, now: now)
-        }
-    }
-
     private static let partCount = 16
-    private let parts: [Guarded<Part>]
-    private let partMax: Int
+    private let parts: [Guarded<FadingTable<UInt128, TokenBucket>>]
 
     /// Creates a table for at most `clientsMax` clients.
     init(clientsMax: Int = 262_144) {
-        parts = (0..<Self.partCount).map { _ in Guarded(Part()) }
-        partMax = max(1, clientsMax / Self.partCount / 2)
+        parts = (0..<Self.partCount).map { _ in Guarded(FadingTable(countMax: clientsMax / Self.partCount)) }
     }
 
     /// Counts a request of a client; returns the nanoseconds to wait if the client is over its rate.
-    func take(_ client: UInt128, _ bucket: RateLimit.Bucket, now: Int64) -> Int64? {
+    func take(_ client: UInt128, _ bucket: TokenBucket.Shape, now: Int64) -> Int64? {
         let part = parts[Int(UInt(bitPattern: client.hashValue) % UInt(Self.partCount))]
-        return part.withLock { $0.take(client, bucket, now: now, countMax: partMax) }
+        return part.withLock { $0.update(client, default: TokenBucket()) { $0.take(at: bucket, now: now) } }
     }
 
     var count: Int {
-        parts.reduce(0) { sum, part in sum + part.withLock { $0.recent.count + $0.former.count } }
+        parts.reduce(0) { sum, part in sum + part.withLock { $0.count } }
     }
 }

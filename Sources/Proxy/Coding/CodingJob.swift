@@ -30,7 +30,7 @@ struct CodingJob: Sendable {
     /// The client that the body is for; nil for none.
     var client: ClientUse?
     let startNanoseconds = SystemClock.monotonicNanoseconds
-    /// True if the response has already offered the body, so that the pool must accept the job; `store.memory` bounds
+    /// True if the response has already offered the body, so that the pool must accept the job; `memory.store` bounds
     /// the number of such jobs.
     var isPromised = false
     var identity = Identity.open

@@ -14,12 +14,6 @@ extension Configuration {
             "application/json", "application/*+json", "application/xml", "application/*+xml", "text/*",
             "application/javascript", "application/wasm", "image/svg+xml",
         ]
-        /// The memory for live encoders and held bodies together.
-        package var memory = 512 << 20
-        /// The memory for indexed dictionaries, including their bodies.
-        package var preparedMemory = 256 << 20
-        /// The memory for cached deltas.
-        package var deltaMemory = 256 << 20
         /// The choice of deltas to decode again before they are sent.
         package var verify = Verification.Mode.sampled
 
@@ -50,18 +44,6 @@ extension Settings {
         .value(
             "types", \.typeNames, .list(.mediaType, 0...256),
             "The media types to compress. A * matches any characters."),
-        .value(
-            "memory", \.memory, .size(mebibyte...tebibyte),
-            """
-            Memory for live encoders, decoders of upstream codings, and held bodies. Beyond it, responses are sent \
-            uncompressed, or as the upstream coded them.
-            """),
-        .value(
-            "prepared_memory", \.preparedMemory, .size(0...tebibyte), onReload: .atNextStart,
-            "Memory for dictionaries that are indexed on their second use; 0: each use indexes anew."),
-        .value(
-            "delta_memory", \.deltaMemory, .size(0...tebibyte), onReload: .atNextStart,
-            "Memory for deltas that are kept to be sent again; 0: each delta is made anew."),
         .value(
             "verify", \.verify, .choice(["sampled": .sampled, "always": .always, "never": .never]),
             onReload: .atNextStart,

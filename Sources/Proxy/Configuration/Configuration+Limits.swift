@@ -127,7 +127,7 @@ extension Settings {
             "head_timeout", \.headTimeout, .duration(1...10 * minute),
             "Time-out for the complete request head."),
         .value(
-            "keep_alive_timeout", \.keepAliveTimeout, .duration(1...day),
+            "keepalive_timeout", \.keepAliveTimeout, .duration(1...day),
             "Time-out for idle connections of clients."),
         .value(
             "keepalive_requests", \.keepAliveRequests, .count(1...1_000_000_000),

@@ -25,8 +25,6 @@ extension Configuration {
         package var isMultipath = false
         /// The silence after which the kernel probes a connection; 0 for no probes.
         package var keepAlive = 60_000
-        /// The number of pending TCP Fast Open connections (RFC 7413).
-        package var fastOpenQueue = 0
 
         /// Makes a listener.
         package init(address: ListenAddress) { self.address = address }
@@ -137,12 +135,6 @@ extension Settings {
             """
             The silence after which the kernel probes a client. After four probes without a reply it closes the connection. \
             on stands for 1m.
-            """),
-        .value(
-            "fast_open", \.fastOpenQueue, .countOrOff(1...65_535),
-            """
-            TCP Fast Open (RFC 7413): the number of pending connections whose first packet carries data. Such a packet may \
-            arrive twice. Needs net.ipv4.tcp_fastopen with 2.
             """),
     ]
 

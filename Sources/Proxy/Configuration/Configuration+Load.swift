@@ -35,6 +35,7 @@ extension Configuration {
             configuration.checkUpstreamNames(&reader, root: root)
             configuration.checkUpstreamTLS(&reader)
             configuration.checkAddresses(&reader)
+            configuration.checkMemory(&reader)
             configuration.readAdminToken(&reader)
             if looksAround { configuration.checkSurroundings(&reader) }
         }

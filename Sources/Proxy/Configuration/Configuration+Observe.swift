@@ -11,8 +11,6 @@ extension Configuration {
     package struct Observe: Sendable, Equatable {
         /// The processor time, as a share of one core.
         package var cpuShare = 0.05
-        /// The memory for copies of bodies that wait to be measured.
-        package var memory = 64 << 20
     }
 
     /// Returns true if a route is observed and sends nothing of its dictionaries.
@@ -45,10 +43,7 @@ extension Settings {
             """
             Processor time for observing, as a share of one core. If the traffic needs more, fewer clients are observed, each of \
             them completely.
-            """),
-        .value(
-            "memory", \.memory, .size(mebibyte...tebibyte),
-            "Memory for copies of bodies that wait to be measured. Responses without room are not observed."),
+            """)
     ]
 }
 

@@ -36,7 +36,7 @@ extension RouteConfiguration {
     var admission: AdmissionPolicy {
         let dictionary = dictionary ?? DictionaryPolicy()
         return AdmissionPolicy(
-            versions: dictionary.scope == .private ? dictionary.privateVersions : dictionary.versions,
+            versions: dictionary.scope == .private ? dictionary.privateVersions : .max,
             maxAge: dictionary.maxAge / 1000, startsInProbation: isImplied)
     }
 }

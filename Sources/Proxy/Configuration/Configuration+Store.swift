@@ -7,8 +7,6 @@ extension Configuration {
         package var maxSize = 1 << 30
         /// The maximum number of chains.
         package var maxChains = 100_000
-        /// The memory for hot bodies, copies being admitted, and the index.
-        package var memory = 256 << 20
         /// The bytes that admissions may write per second.
         package var writeRate = 16 << 20
         /// The key file; nil for the default beside the database.
@@ -37,12 +35,6 @@ extension Settings {
         .value(
             "max_chains", \.maxChains, .count(1...10_000_000), onReload: .atNextStart,
             "The maximum number of chains."),
-        .value(
-            "memory", \.memory, .size(mebibyte...tebibyte), onReload: .atNextStart,
-            """
-            Memory for hot bodies, copies being admitted, and the index. The index takes 0.6 KB per version and 0.7 KB per \
-            chain, plus their names. A quarter is reserved for bodies.
-            """),
         .value(
             "write_rate", \.writeRate, .size(1 << 10...tebibyte), onReload: .atNextStart,
             """

@@ -104,7 +104,7 @@ extension Settings {
             "idle_timeout", \.idleTimeout, .duration(1...day),
             "Time-out between two bytes of a body, in both directions."),
         .value(
-            "keep_alive", \.keepAlive, .count(0...100_000),
+            "keepalive", \.keepAlive, .count(0...100_000),
             """
             The number of idle connections to keep; 0 for none. Under load, Dictum keeps as many as there were concurrent \
             requests in the last 20 seconds.

@@ -17,6 +17,8 @@ package struct Configuration: Sendable {
     package var upstreams: [Upstream] = []
     /// The store of dictionaries.
     package var store = Store()
+    /// The budgets of memory.
+    package var memory = Memory()
     /// The rules of compression.
     package var compression = Compression()
     /// The treatment of responses on routes that have no mode of their own.

@@ -6,8 +6,6 @@ package struct DictionaryPolicy: Sendable {
     package var covers = Covers.path
     /// The text of `covers`.
     package var coversText = "path"
-    /// The maximum number of versions in a chain.
-    package var versions = 1_000_000
     /// The time to keep a version after it was last wanted, in milliseconds.
     package var maxAge = 30 * 86_400_000
     /// The maximum size of a response that becomes a dictionary, in bytes.
@@ -85,9 +83,6 @@ extension Settings {
             everything that this route matches; or a template that names groups of the match, such as /app/<name>.*.js.
             """),
         .value(
-            "versions", \.versions, .count(1...10_000_000),
-            "The maximum number of versions per chain. Clients, max_size and max_age limit it otherwise."),
-        .value(
             "max_age", \.maxAge, .duration(1_000...3_650 * day),
             "The time to keep a version after it was last wanted."),
         .value(
@@ -150,7 +145,7 @@ extension Settings {
             """),
         .value(
             "private_versions", \.privateVersions, .count(1...1_000),
-            "The maximum number of versions per chain of a private route, in place of versions."),
+            "The maximum number of versions per chain of a private route."),
         .value(
             "cookies", \.cookiesIgnored, .choice(["personal": false, "ignore": true]),
             "ignore: request cookies do not make responses of this route personal."),

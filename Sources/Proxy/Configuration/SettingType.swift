@@ -144,14 +144,6 @@ extension SettingType where Value == Int {
             })
     }
 
-    /// Makes a type for plain numbers; 0 for `off`.
-    static func countOrOff(_ bounds: ClosedRange<Int>) -> SettingType {
-        let count = count(bounds)
-        return scalar(
-            "off, or \(count.expectation)", write: { $0 == 0 ? "off" : count.write($0) },
-            read: { $0.saysOff ? 0 : Quantity.count.value(of: $0, in: bounds) })
-    }
-
     /// Makes a type for sizes, in bytes.
     static func size(_ bounds: ClosedRange<Int>) -> SettingType {
         quantity(.size, "a size", bounds, "such as 64KiB, 8MiB or 1GiB")

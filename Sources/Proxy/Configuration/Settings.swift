@@ -38,6 +38,12 @@ enum Settings {
             example: "{shop: {urls: [\"http://127.0.0.1:9001\"]}}",
             "Further upstreams by name, each with the settings of upstream. Routes choose one by its name."),
         .section("store", \.store, store, "The store of dictionaries."),
+        .sectionOrValue(
+            "memory", \.memory, memory, short: \.total, .sizeOrAuto(16 * mebibyte...tebibyte),
+            """
+            The budgets of memory: one limit for all, and the share of each. A size may stand in place of these settings: \
+            it is the value of total. The program, its connections and its tables come on top.
+            """),
         .section(
             "compression", \.compression, compression,
             "Compression, which also applies to clients and routes without a dictionary."),

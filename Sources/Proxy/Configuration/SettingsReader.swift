@@ -84,9 +84,12 @@ struct SettingsReader {
     }
 
     private mutating func reportUnknown(_ entry: ConfigurationNode.Entry, known: [String]) {
-        let close = entry.key.nearest(in: known)
-        let help = close.map { "did you mean \"\($0)\"?" } ?? "expected one of \(known.listed)"
-        report("unknown key \"\(name(of: entry.key).shortened)\": \(help)", at: entry.position)
+        let path = name(of: entry.key)
+        let help =
+            FormerKeys.help(entry.key, path: path)
+            ?? entry.key.nearest(in: known).map { "did you mean \"\($0)\"?" }
+            ?? "expected one of \(known.listed)"
+        report("unknown key \"\(path.shortened)\": \(help)", at: entry.position)
     }
 
     /// Returns a scalar's text with `${NAME}` expanded, or nil after reporting an error.

@@ -26,7 +26,8 @@ extension ProxyContext {
         let settings = configuration.store
         var storeConfiguration = StoreConfiguration(path: settings.path, maxBytes: settings.maxSize, log: log)
         storeConfiguration.maxChains = settings.maxChains
-        storeConfiguration.memoryBytes = settings.memory
+        let budgets = Budgets(configuration.memory)
+        storeConfiguration.memoryBytes = budgets[.store]
         // A higher rate would replace a small store twice a second, before clients can use it.
         storeConfiguration.writeBytesPerSecond = min(settings.writeRate, 2 * settings.maxSize)
         storeConfiguration.isCurrent = CurrentRoutes(configuration).makes
@@ -41,10 +42,10 @@ extension ProxyContext {
             throw .store(error.description)
         }
         return try ProxyContext(
-            configuration: configuration, store: store, loopCount: loopCount, upstreams: upstreams,
+            configuration, budgets: budgets, store: store, loopCount: loopCount, upstreams: upstreams,
             compressionPool: CompressionPool(width: loopCount), report: log, events: events,
             redis: settings.shared?.redis.map { redis in
-                RedisClient(settings: redis) { report in log(report.event) }
+                RedisClient(settings: redis, backgroundBytesMax: budgets[.sharing] / 2) { log($0.event) }
             }, links: links)
     }
 

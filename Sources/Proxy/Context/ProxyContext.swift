@@ -36,16 +36,15 @@ package final class ProxyContext: Sendable {
     ///
     /// `links` is for tests.
     convenience init(
-        configuration: Configuration, store: DictionaryStore, loopCount: Int, upstreams: ResolvedUpstreams,
-        compressionPool: CompressionPool, report: @escaping @Sendable (OperatorEvent) -> Void = { _ in },
+        _ configuration: Configuration, budgets: Budgets, store: DictionaryStore, loopCount: Int,
+        upstreams: ResolvedUpstreams, compressionPool: CompressionPool,
+        report: @escaping @Sendable (OperatorEvent) -> Void = { _ in },
         events: RecentEvents = .init(), redis: RedisClient? = nil, links: LinkTerms = .init()
     ) throws(StartError) {
         let shared = SharedParts(
-            store: store, redis: redis, loopCount: loopCount, compressionPool: compressionPool,
-            compression: configuration.compression, observe: configuration.observe,
-            resolver: upstreams.resolver, report: report, events: events, links: links,
-            commonKeys: configuration.store.keyFile == nil ? nil : store.keys,
-            places: UpstreamPlaces.Limits(configuration))
+            configuration, budgets: budgets, store: store, redis: redis, loopCount: loopCount,
+            compressionPool: compressionPool, resolver: upstreams.resolver, report: report, events: events,
+            links: links)
         try self.init(configuration, upstreams, shared, after: nil)
         upstreams.adopt()
     }

@@ -9,6 +9,8 @@ internal import Synchronization
 /// Safe from any thread.
 final class SharedParts: Sendable {
     let store: DictionaryStore
+    /// The limits of memory.
+    let budgets: Budgets
     /// The client of the store that several proxies share, if there is one.
     let redis: RedisClient?
     let loopCount: Int
@@ -48,31 +50,51 @@ final class SharedParts: Sendable {
     let report: @Sendable (OperatorEvent) -> Void
 
     init(
-        store: DictionaryStore, redis: RedisClient?, loopCount: Int, compressionPool: CompressionPool,
-        compression: Configuration.Compression, observe: Configuration.Observe, resolver: NameResolver,
-        report: @escaping @Sendable (OperatorEvent) -> Void, events: RecentEvents,
-        links: LinkTerms, commonKeys: StoreKeys?, places: UpstreamPlaces.Limits
+        _ configuration: Configuration, budgets: Budgets, store: DictionaryStore, redis: RedisClient?,
+        loopCount: Int, compressionPool: CompressionPool, resolver: NameResolver,
+        report: @escaping @Sendable (OperatorEvent) -> Void, events: RecentEvents, links: LinkTerms
     ) {
         self.store = store
+        self.budgets = budgets
         self.redis = redis
-        self.places = UpstreamPlaces(places)
+        places = UpstreamPlaces(UpstreamPlaces.Limits(configuration))
         self.loopCount = max(1, loopCount)
         self.resolver = resolver
         self.report = report
         self.events = events
         let worker = BackgroundWorker()
         let deltas = Deltas(
-            preparedBytes: compression.preparedMemory, cacheBytes: compression.deltaMemory,
-            verify: compression.verify, worker: worker)
+            preparedBytes: budgets[.prepared], cacheBytes: budgets[.deltas],
+            verify: configuration.compression.verify, worker: worker)
         coding = CodingResources(
-            pool: compressionPool, memory: MemoryBudget(bytes: compression.memory), deltas: deltas,
+            pool: compressionPool, memory: MemoryBudget(bytes: budgets[.coding]), deltas: deltas,
             report: report)
+        IdleContexts.limit(to: budgets[.contexts])
         clientResources = ClientResources(memory: coding.memory)
         gain = GainSampler(worker: worker, memory: coding.memory, report: report)
-        observer = Observer(store: store, coding: coding, observe)
+        observer = Observer(
+            store: store, coding: coding, configuration.observe, bytesMax: budgets[.observe])
         linkRegistry = LinkRegistry(store: store, worker: worker, terms: links)
+        let commonKeys = configuration.store.keyFile == nil ? nil : store.keys
         sharedMemory = redis.map {
-            SharedMemory(store: store, client: $0, commonKeys: commonKeys, report: report)
+            SharedMemory(
+                store: store, client: $0, commonKeys: commonKeys, bytesMax: budgets[.sharing] / 2,
+                report: report)
+        }
+    }
+}
+
+extension SharedParts {
+    /// Returns the bytes of a budget that are in use.
+    func usedBytes(of budget: Budget) -> Int {
+        switch budget {
+        case .coding: coding.memory.takenBytes
+        case .store: store.statistics.budgetBytes
+        case .deltas: coding.deltas.statistics.cache.bytes
+        case .prepared: coding.deltas.statistics.prepared.bytes
+        case .sharing: sharedMemory?.waitingBytes ?? 0
+        case .contexts: IdleContexts.bytes
+        case .observe: observer.memory.takenBytes
         }
     }
 }

@@ -94,7 +94,7 @@ extension Exchange {
             refuse(.undecodable)
         case .noMemory:
             proxy.metrics.countBusy()
-            record.fault = .own("no memory in compression.memory")
+            record.fault = .own("memory.coding is used up")
             abort()
         case .encoder(let error):
             // RFC 9842 allows no change here: the client decodes all further bytes in the announced coding.

@@ -6,7 +6,7 @@ internal import Redis
 struct Following: Sendable {
     /// The version of each chain that is to be fetched in advance.
     private var newest: [ChainKey: SharedName] = [:]
-    private var budget = FetchBudget()
+    private var fetched = TokenBucket()
     private var paces: [ChainKey: FetchPace] = [:]
     /// The last entry about holders that was counted, so that none counts twice when a stream begins again.
     private var lastDemand: RedisStreamID?
@@ -20,23 +20,8 @@ struct Following: Sendable {
 
     private static let chainsMax = 1024
 
-    /// The bound of fetches in advance.
-    private struct FetchBudget: Sendable {
-        private static let bytesPerSecond = 8_000_000.0
-        private var bytes = bytesPerSecond
-        private var filledAt: Int64 = 0
-
-        /// Takes bytes if there are enough; times are in milliseconds.
-        mutating func take(_ count: Int, now: Int64) -> Bool {
-            if filledAt > 0 {
-                bytes = min(bytes + Double(now - filledAt) * Self.bytesPerSecond / 1000, Self.bytesPerSecond)
-            }
-            filledAt = now
-            guard bytes > 0 else { return false }
-            bytes -= Double(count)
-            return true
-        }
-    }
+    /// The bytes of fetches in advance.
+    private static let fetchRate = TokenBucket.Shape(perSecond: 8_000_000)
 
     /// Notes that a chain has a new version; returns true if its fetch must be scheduled.
     ///
@@ -57,7 +42,7 @@ struct Following: Sendable {
     ) -> SharedName? {
         var pace = paces[chain] ?? FetchPace()
         guard let name = newest.removeValue(forKey: chain), now >= pace.next,
-            budget.take(bytes(name), now: now)
+            fetched.take(bytes(name), at: Self.fetchRate, now: now * 1_000_000) == nil
         else { return nil }
         pace.note(name, isUsed: isUsed, now: now)
         if paces.count >= Self.chainsMax, paces[chain] == nil { paces = [:] }
@@ -147,24 +132,4 @@ struct Following: Sendable {
         defer { hasOtherKey = true }
         return !hasOtherKey
     }
-}
-
-/// The rows of versions by their names, within a bound; the longest known ones are forgotten first.
-///
-/// A sealed version that is forgotten counts as one that this node does not have: it is not written again for others, and
-/// what they tell of its holders does not reach it. So there is place for as many as a node knows announcements of.
-struct RowsByName: Sendable {
-    private var recent: [SharedName: Int64] = [:]
-    private var former: [SharedName: Int64] = [:]
-
-    private static let countMax = 1 << 17
-
-    mutating func insert(_ row: Int64, for name: SharedName) {
-        recent[name] = row
-        guard recent.count >= Self.countMax else { return }
-        former = recent
-        recent = [:]
-    }
-
-    func row(_ name: SharedName) -> Int64? { recent[name] ?? former[name] }
 }

@@ -66,7 +66,7 @@ extension SharedMemory {
         }
     }
 
-    /// Forgets the announcements of one stream, which follow again as far as they are still there.
+    /// Forgets the announcements of one stream, which is read again from its beginning.
     private func forgetNews(of place: Int) {
         following.withLock { $0.restartNews(of: place) }
         // Taken out, since requests wait for the lock.
@@ -158,7 +158,7 @@ extension SharedMemory {
         guard name.isSealed else {
             return store.version(name, chain: state.withLock { $0.index.news(of: name)?.chain })
         }
-        let row = state.withLock { $0.sealedRows.row(name) }
+        let row = state.withLock { $0.sealedRows.value(name) }
         return row.flatMap { store.version(row: $0) }.flatMap {
             store.name(of: $0, commonKeys) == name ? $0 : nil
         }
@@ -342,7 +342,7 @@ extension SharedMemory {
         let keys = old.flatMap { news in
             names.key(of: news.name).map { names.keys(of: $0, bodyBytes: news.bytes) } ?? []
         }
-        // Whoever is told of a renewal renews nothing for days.
+        // Nodes that hear of a renewal renew nothing for days. So they hear of it only if it has succeeded.
         guard lengthenLives(of: keys) else { return }
         for news in old where news.name.isSealed {
             if let version = version(news.name) { repeatPromises(of: version, all: true) }

@@ -6,27 +6,30 @@ internal import Redis
 /// The versions of this node that wait to be written to the shared store, within a bound; a pure value.
 struct Publications: Sendable {
     private var waiting: [SharableVersion] = []
-    private var bytes = 0
+    private(set) var bytes = 0
     /// True while a write is scheduled or under way.
     private(set) var isScheduled = false
     /// The number of versions that the bounds displaced.
     private(set) var dropped = 0
 
     /// The provisional versions that are written per second, so that a crawler does not fill the shared store.
-    private var provisional = WriteBudget(bytesPerSecond: provisionalPerSecond)
+    private var provisional = TokenBucket()
 
-    private static let provisionalPerSecond = 50
-    private static let bytesMax = 32 << 20
+    private static let provisionalRate = TokenBucket.Shape(perSecond: 50)
+    /// The bound on the bodies that wait.
+    private let bytesMax: Int
     private static let countMax = 4096
     private static let batchBytes = 4 << 20
     private static let batchCount = 64
 
+    init(bytesMax: Int) { self.bytesMax = bytesMax }
+
     /// Adds versions, and returns true if the caller must schedule a write.
     ///
     /// The oldest go if there are too many.
-    mutating func add(_ versions: [SharableVersion], now: UInt64) -> Bool {
+    mutating func add(_ versions: [SharableVersion], now: Int64) -> Bool {
         for version in versions where version.body.count <= SharedRecord.bodyBytesMax {
-            guard !version.isProvisional || provisional.take(1, at: now) else {
+            guard !version.isProvisional || provisional.take(at: Self.provisionalRate, now: now) == nil else {
                 dropped += 1
                 continue
             }
@@ -34,7 +37,7 @@ struct Publications: Sendable {
             bytes += version.body.count
         }
         var surplus = 0
-        while surplus < waiting.count, bytes > Self.bytesMax || waiting.count - surplus > Self.countMax {
+        while surplus < waiting.count, bytes > bytesMax || waiting.count - surplus > Self.countMax {
             bytes -= waiting[surplus].body.count
             surplus += 1
         }
@@ -76,7 +79,7 @@ extension SharedMemory {
     /// Has versions written to the shared store, unless another node has done so.
     func publish(_ versions: [SharableVersion]) {
         let some = versions.filter { $0.chainKey.scope == .public || commonKeys != nil }
-        let now = UInt64(SystemClock.monotonicNanoseconds)
+        let now = SystemClock.monotonicNanoseconds
         guard !some.isEmpty, publications.withLock({ $0.add(some, now: now) }) else { return }
         schedulePublication(afterMilliseconds: .random(in: 0...Self.pauseMilliseconds))
     }
@@ -135,7 +138,7 @@ extension SharedMemory {
     /// Notes where a sealed version is.
     func note(_ version: Dictionaries.Version, as name: SharedName) {
         guard name.isSealed else { return }
-        state.withLock { $0.sealedRows.insert(version.id, for: name) }
+        state.withLock { $0.sealedRows.set(version.id, for: name) }
     }
 
     /// Announces the versions that the shared store has taken.

@@ -17,8 +17,12 @@ final class SharedMemory: Sendable {
         var promises = SharedPromises()
         /// The requests that wait for a version.
         var waiting: [SharedName: [Completion]] = [:]
-        /// The rows of this node's sealed versions, whose names do not say where they are.
-        var sealedRows = RowsByName()
+        /// The rows of this node's sealed versions, whose names do not say where they are: for as many as a
+        /// node knows announcements of, at least.
+        ///
+        /// A version that is forgotten counts as one that this node does not have: it is not written again for others, and
+        /// what they tell of its holders does not reach it.
+        var sealedRows = FadingTable<SharedName, Int64>(countMax: 1 << 18)
         /// True while the announcements in the shared store have been read to their end.
         var hasCaughtUp = false
         /// True while every announcement is known.
@@ -45,7 +49,7 @@ final class SharedMemory: Sendable {
     /// The time of the start, in milliseconds since 1970.
     let startedAt = SystemClock.unixMilliseconds
     /// The versions that wait to be written to the shared store.
-    let publications = Guarded(Publications())
+    let publications: Guarded<Publications>
     /// The promised ids that wait to be announced.
     let waitingPromises = Guarded(WaitingPromises())
     let following: Guarded<Following>
@@ -61,14 +65,16 @@ final class SharedMemory: Sendable {
     /// The same for a version of a chain in probation.
     static let provisionalSeconds = 3600
 
+    /// - Parameter bytesMax: The bound on the bodies that wait to be written.
     init(
-        store: DictionaryStore, client: RedisClient, commonKeys: StoreKeys?,
+        store: DictionaryStore, client: RedisClient, commonKeys: StoreKeys?, bytesMax: Int,
         report: @escaping @Sendable (OperatorEvent) -> Void
     ) {
         self.store = store
         self.client = client
         self.commonKeys = commonKeys
         self.report = report
+        publications = Guarded(Publications(bytesMax: bytesMax))
         names = SharedKeys(prefix: client.settings.keyPrefix, keys: commonKeys)
         node = (0..<8).map { _ in .random(in: 0...255) }
         following = Guarded(Following())
@@ -78,7 +84,7 @@ final class SharedMemory: Sendable {
 
     /// Returns the name of a public version that other nodes may have, if it is worth a question.
     ///
-    /// As long as not all announcements are known, and where more chains have the body than are examined, that is also the
+    /// If announcements are missing, or too many chains have the body to examine all of them, it returns the name of the
     /// version of `ownChain`.
     func find(
         _ digest: Digest, authority: String, url: PathAndQuery, ownChain: @autoclosure () -> ChainKey?
@@ -224,6 +230,9 @@ extension SharedMemoryStatistics: MetricSource {
 }
 
 extension SharedMemory {
+    /// The bytes on their way to the shared store.
+    var waitingBytes: Int { publications.withLock { $0.bytes } + client.waitingBytes }
+
     /// The counts so far.
     var statistics: SharedMemoryStatistics {
         var statistics = counters.withLock { $0 }

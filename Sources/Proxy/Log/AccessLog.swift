@@ -41,7 +41,7 @@ final class AccessLog {
 
 /// The choice of a share of all requests: as many as the share says, give or take one, and no fixed rhythm.
 ///
-/// Every tenth request could always be that of the same client.
+/// With a fixed rhythm, every request that is chosen could be one of the same client.
 struct LogSample {
     private let share: Double
     private let rateText: [UInt8]?

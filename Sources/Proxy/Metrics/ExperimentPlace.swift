@@ -8,12 +8,14 @@ enum ExperimentArm: String, CaseIterable, Sendable {
 
 /// The place of a client in the experiment; two bytes, since each record of a request has one.
 struct ExperimentPlace: Sendable, Equatable {
-    /// A power of two: with fewer clients each is a unit of its own, mostly.
+    /// The number of units, a power of two.
+    ///
+    /// If there are fewer clients, most have a unit of their own.
     static let unitCount = 1024
     /// The place of requests that take no part.
     static let none = ExperimentPlace(code: 0)
 
-    /// 0 for none, else one more than twice the unit, and one more than that for clients that are held out.
+    /// 0 for none; 2 × unit + 1 for a client with dictionaries, and 2 × unit + 2 for one that is held out.
     private let code: UInt16
 
     private init(code: UInt16) { self.code = code }

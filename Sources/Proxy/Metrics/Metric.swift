@@ -40,7 +40,8 @@ struct MetricSample: Sendable, Equatable {
     /// Returns the samples of a histogram of times.
     ///
     /// - Parameters:
-    ///   - counts: the number of times up to each bound, in microseconds, that are beyond the one before; then of the rest.
+    ///   - counts: The number of times between each bound and the one before it, then the number beyond the last bound. Bounds
+    ///     are in microseconds.
     static func histogram(
         _ metric: Metric, _ labels: [String], _ counts: some Sequence<Int>, bounds: [Int],
         sumMicroseconds: Int

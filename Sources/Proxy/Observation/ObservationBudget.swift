@@ -18,19 +18,20 @@ struct ObservationBudget: Sendable {
     private(set) var halvings = 0
     /// The processor time since the start.
     private(set) var spentNanoseconds: Int64 = 0
-    /// The time that may be spent; negative if too much was.
-    private var balance: Double
-    private var refilledAt: Int64
+    /// The processor time that may be spent.
+    private var allowance = TokenBucket()
     private var periodBegan: Int64
     private var spentInPeriod: Int64 = 0
 
     /// The allowance that is kept is that of a minute, so that a burst after silence is observed.
-    private static let keptNanoseconds = 60e9
+    private static let keptNanoseconds: Int64 = 60_000_000_000
+
+    private var shape: TokenBucket.Shape {
+        TokenBucket.Shape(interval: 1 / cpuShare, burst: Double(Self.keptNanoseconds) * cpuShare)
+    }
 
     init(cpuShare: Double, now: Int64) {
         self.cpuShare = cpuShare
-        balance = Self.keptNanoseconds * cpuShare
-        refilledAt = now
         periodBegan = now
     }
 
@@ -40,24 +41,19 @@ struct ObservationBudget: Sendable {
     /// Returns true if a client with this number is observed.
     func observes(_ client: UInt64) -> Bool { client & ((1 << UInt64(halvings)) - 1) == 0 }
 
-    /// Adds the allowance of the time that has passed; returns true if work may begin.
+    /// Returns true if work may begin.
     ///
     /// A little debt is allowed, since the share of clients follows.
-    mutating func mayBegin(now: Int64) -> Bool {
-        refill(now)
-        return balance > -Double(Self.debtNanoseconds) * cpuShare
+    func mayBegin(now: Int64) -> Bool {
+        allowance.missing(now) < Self.keptNanoseconds + Self.debtNanoseconds
     }
 
     /// Returns true if there is time left for work that may be left out.
-    mutating func hasPlenty(now: Int64) -> Bool {
-        refill(now)
-        return balance >= 0
-    }
+    func hasPlenty(now: Int64) -> Bool { allowance.missing(now) <= Self.keptNanoseconds }
 
     /// Records processor time; changes the share of clients once per period.
     mutating func charge(_ nanoseconds: Int64, now: Int64) {
-        refill(now)
-        balance -= Double(nanoseconds)
+        allowance.owe(Int(nanoseconds), at: shape, now: now)
         spentNanoseconds += nanoseconds
         spentInPeriod += nanoseconds
         guard now - periodBegan >= Self.periodNanoseconds else { return }
@@ -68,11 +64,5 @@ struct ObservationBudget: Sendable {
             halvings = max(halvings - 1, 0)
         }
         (periodBegan, spentInPeriod) = (now, 0)
-    }
-
-    private mutating func refill(_ now: Int64) {
-        guard now > refilledAt else { return }
-        balance = min(balance + Double(now - refilledAt) * cpuShare, Self.keptNanoseconds * cpuShare)
-        refilledAt = now
     }
 }

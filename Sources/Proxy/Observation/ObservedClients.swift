@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Primitives
 
 /// The dictionaries that clients would hold, had they been offered any.
 ///

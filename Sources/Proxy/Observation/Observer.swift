@@ -26,16 +26,16 @@ final class Observer: Sendable {
         let codings: [ContentCoding]
     }
 
-    init(store: DictionaryStore, coding: CodingResources, _ settings: Configuration.Observe) {
+    /// - Parameter bytesMax: The memory for copies of bodies that wait to be measured.
+    init(store: DictionaryStore, coding: CodingResources, _ settings: Configuration.Observe, bytesMax: Int) {
         self.store = store
         self.coding = coding
-        memory = MemoryBudget(bytes: settings.memory)
+        memory = MemoryBudget(bytes: bytesMax)
         budget = Guarded(ObservationBudget(cpuShare: settings.cpuShare, now: startNanoseconds))
     }
 
     /// Adopts other settings.
     func adopt(_ settings: Configuration.Observe) {
-        memory.resize(to: settings.memory)
         budget.withLock { $0.cpuShare = settings.cpuShare }
     }
 

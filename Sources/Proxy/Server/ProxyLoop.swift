@@ -151,7 +151,6 @@ extension ServerSettings {
         tls = context.tls[listener.address]
         redirectPort = listener.redirectPort
         socket.keepAliveSeconds = listener.keepAlive / 1000
-        socket.fastOpenQueue = listener.fastOpenQueue
         clientSubjectField = listener.tls?.clientSubjectField.flatMap { HeaderName($0) }
         strictTransportSecurity = listener.strictTransportSecurity
         alternativeServices = listener.alternativeServices

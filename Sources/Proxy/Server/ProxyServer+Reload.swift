@@ -41,7 +41,6 @@ extension ProxyServer {
         let admin = try AdminChange(from: former, to: configuration)
         try OwnUpstream.check(upstreams.servers, change.listeners.map(\.endpoint))
         upstreams.adopt()
-        context.compressionMemory.resize(to: configuration.compression.memory)
         context.shared.places.adopt(UpstreamPlaces.Limits(configuration))
         context.observer.adopt(configuration.observe)
         state.withLock { state in

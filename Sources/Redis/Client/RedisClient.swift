@@ -16,7 +16,7 @@ package final class RedisClient: Sendable {
     let resolver = RedisResolver()
     let advises: Bool
     private let loop = EventLoop(label: "dictum.redis")
-    private let gates = RedisUrgency.allCases.map { RedisGate($0) }
+    private let gates: [RedisGate]
     private let reports: RedisReports
     /// The loops with lanes, by their identity.
     private let places = Guarded<[ObjectIdentifier: Place]>([:])
@@ -29,11 +29,15 @@ package final class RedisClient: Sendable {
 
     /// Makes a client, which connects after `start`; its owner must call `stop`.
     ///
-    /// - Parameter advises: True to report findings about the server once it is connected.
+    /// - Parameters:
+    ///   - advises: True to report findings about the server once it is connected.
+    ///   - backgroundBytesMax: The bound on the bytes of background commands that wait.
     package init(
-        settings: RedisSettings, advises: Bool = true, report: @escaping @Sendable (RedisReport) -> Void
+        settings: RedisSettings, advises: Bool = true, backgroundBytesMax: Int = 64 << 20,
+        report: @escaping @Sendable (RedisReport) -> Void
     ) {
         self.settings = settings
+        gates = RedisUrgency.allCases.map { RedisGate($0, bytesMax: backgroundBytesMax) }
         self.advises = advises
         reports = RedisReports(server: settings.text, report: report)
     }
@@ -155,6 +159,9 @@ package final class RedisClient: Sendable {
     func advise(_ findings: [RedisAdvice.Finding]) { reports.advise(findings) }
 
     func gate(_ urgency: RedisUrgency) -> RedisGate { gates[urgency.rawValue] }
+
+    /// The bytes of the commands that wait for their reply.
+    package var waitingBytes: Int { gates.reduce(0) { $0 + $1.bytes } }
 
     /// Counts the time of a reply that a request waited for, and adapts the deadline of the next ones.
     func noteReply(microseconds: Int) {

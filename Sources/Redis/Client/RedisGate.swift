@@ -23,18 +23,22 @@ final class RedisGate: Sendable {
     /// The milliseconds that commands wait for their reply, if the caller does not say.
     let deadline: Atomic<Int64>
 
-    init(_ urgency: RedisUrgency) {
+    /// - Parameter bytesMax: The bound for background commands.
+    init(_ urgency: RedisUrgency, bytesMax: Int) {
         switch urgency {
         case .request:
             commandsMax = 1_024
-            bytesMax = 4 << 20
+            self.bytesMax = 4 << 20
             deadline = Atomic(20)
         case .background:
             commandsMax = 4_096
-            bytesMax = 64 << 20
+            self.bytesMax = bytesMax
             deadline = Atomic(Self.backgroundDeadline)
         }
     }
+
+    /// The bytes of the commands that wait for their reply.
+    var bytes: Int { waiting.withLock { $0.bytes } }
 
     /// True while commands are accepted, as a lane takes them.
     var isOpen: Bool { opened.load(ordering: .relaxed) }

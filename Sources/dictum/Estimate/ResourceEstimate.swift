@@ -86,7 +86,7 @@ struct Estimator {
         self.configuration = configuration
         let compression = configuration.compression
         measurement = CodingMeasurement(
-            levels: compression.levels, preparedBytes: compression.preparedMemory,
+            levels: compression.levels, preparedBytes: Budgets(configuration.memory)[.prepared],
             verify: compression.verify)
         policy = RoutePolicy(
             types: MediaTypes(compression.typeNames), bodyBytesMin: compression.minSize,

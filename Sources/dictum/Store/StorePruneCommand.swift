@@ -10,8 +10,8 @@ struct StorePruneCommand: ParsableCommand {
         abstract: "Removes versions that are past max_age or exceed the limits of the configuration.",
         discussion: """
             A proxy does this by itself over time and when it needs space. This command does it now and returns the \
-            space to the file system. The order is the same: versions that nobody has wanted again go first, the newest \
-            versions last. Versions that are wanted in the meantime stay, and so do versions that Links name.
+            space to the file system, by the same rule. Versions that are wanted in the meantime stay, and so do versions \
+            that Links name.
             """)
 
     @OptionGroup var store: StoreOptions
@@ -48,7 +48,7 @@ struct StorePruneCommand: ParsableCommand {
                 removesUnusedRoutes: unusedRoutes, configuration: opened.configuration)
             let victims = pruning.victims(
                 among: try opened.catalogue.versions(), usedBytes: try opened.catalogue.usedBytes())
-            let causes = Dictionary(victims.map { ($0.version.id, $0.cause.rawValue) }) { first, _ in first }
+            let causes = Dictionary(victims.map { ($0.version.id, $0.cause) }) { first, _ in first }
             try StoreRemoval(isDryRun: dryRun, isJSON: json, sparesWanted: true).remove(
                 victims.map(\.version), from: opened.catalogue, why: { causes[$0.id] })
         }
@@ -57,11 +57,6 @@ struct StorePruneCommand: ParsableCommand {
 
 /// The choice of the versions that `store prune` removes, as a pure function.
 struct StorePruning {
-    /// The reason to remove a version.
-    enum Cause: String, Encodable {
-        case age, versions, route, chains, size
-    }
-
     /// The time in seconds since 1970.
     let now: Int
     /// The age above which versions are removed, regardless of their routes.
@@ -71,59 +66,39 @@ struct StorePruning {
     /// The routes and limits; nil without a configuration.
     var configuration: Configuration?
 
-    /// Returns the versions to remove; `versions` are grouped by chain, oldest first.
+    /// Returns the versions to remove, each with the cause.
     ///
     /// Versions that a Link may name stay, since a browser may be about to fetch them. `usedBytes` is the current
     /// size of the files.
-    func victims(among versions: [Version], usedBytes: Int) -> [(version: Version, cause: Cause)] {
+    func victims(among versions: [Version], usedBytes: Int) -> [(version: Version, cause: String)] {
         let routes = configuration.map { CurrentRoutes($0) }
-        var victims: [(version: Version, cause: Cause)] = []
+        var victims: [(version: Version, cause: String)] = []
         var kept: [Version] = []
-        var newer: [ChainKey: Int] = [:]
-        for version in versions.reversed() {
-            let newerCount = newer[version.chainKey, default: 0]
-            if let cause = cause(of: version, newerCount: newerCount, routes) {
+        for version in versions {
+            if let cause = cause(of: version, routes) {
                 victims.append((version, cause))
             } else {
-                newer[version.chainKey] = newerCount + 1
                 kept.append(version)
             }
         }
-        return victims
-            + beyondLimits(kept, usedBytes: usedBytes - victims.reduce(0) { $0 + $1.version.bytes })
+        guard let store = configuration?.store else { return victims }
+        let evictions = StoreCatalogue.evictions(
+            among: kept, chainsMax: store.maxChains, bytesMax: store.maxSize,
+            usedBytes: usedBytes - victims.reduce(0) { $0 + $1.version.storedBytes }, now: now)
+        return victims + evictions.map { (version: $0.version, cause: $0.reason.rawValue) }
     }
 
-    /// Returns why a version goes when its chain has `newerCount` newer ones, regardless of the store's limits; nil if
-    /// it stays.
-    private func cause(of version: Version, newerCount: Int, _ routes: CurrentRoutes?) -> Cause? {
+    /// Returns why a version goes, regardless of the store's limits; nil if it stays.
+    private func cause(of version: Version, _ routes: CurrentRoutes?) -> String? {
         if version.isPinned(at: now) { return nil }
         let policy = routes?.policy(for: version)
         let maxAge = min(version.maxAge, policy.map { $0.maxAge / 1000 } ?? .max)
-        if isOld(version, maxAge: maxAge) { return .age }
-        if removesUnusedRoutes, routes != nil, policy == nil { return .route }
-        if let policy, newerCount >= policy.versions { return .versions }
-        return nil
+        if isOld(version, maxAge: maxAge) { return "age" }
+        return removesUnusedRoutes && routes != nil && policy == nil ? "route" : nil
     }
 
     private func isOld(_ version: Version, maxAge: Int) -> Bool {
         if now - version.lastWanted >= maxAge { return true }
         return olderThanSeconds.map { now - version.lastWanted >= $0 } ?? false
-    }
-
-    /// Returns the chains beyond `max_chains` and the versions beyond `max_size`, in the proxy's order of
-    /// eviction.
-    private func beyondLimits(_ versions: [Version], usedBytes: Int) -> [(version: Version, cause: Cause)] {
-        guard let store = configuration?.store else { return [] }
-        let surplus = max(0, Set(versions.map(\.chainKey)).count - store.maxChains)
-        let chains = StoreCatalogue.chainsInOrderOfEviction(versions, now: now).prefix(surplus)
-        var victims: [(version: Version, cause: Cause)] = chains.joined().map { ($0, .chains) }
-        let gone = Set(victims.map(\.version.id))
-        var excess = usedBytes - store.maxSize - victims.reduce(0) { $0 + $1.version.bytes }
-        let rest = versions.filter { !gone.contains($0.id) }
-        for version in StoreCatalogue.versionsInOrderOfEviction(rest, now: now) where excess > 0 {
-            victims.append((version, .size))
-            excess -= version.bytes
-        }
-        return victims
     }
 }

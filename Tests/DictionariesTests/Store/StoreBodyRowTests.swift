@@ -154,7 +154,7 @@ import Testing
     @Test func `where a row is damaged, another one of the same body serves`() async throws {
         for match in ["/a", "/b"] { store.admit(body, chain: chain(match)) }
         store.close()
-        // Two processes of a former release have made these.
+        // Nothing in the file forbids this.
         try folder.sqlite(
             """
             INSERT INTO body (id, bytes) SELECT 1000, bytes FROM body;

@@ -213,24 +213,4 @@ import Testing
         let path = DictionaryPath(chainName: feedChain.name, digest: version.digest)
         #expect(store.reader().linked(path, authority: "api.example", now: 1500) == nil)
     }
-
-    @Test func `a store of the first schema gets the column, and keeps its versions`() throws {
-        let folder = try StoreFolder()
-        try folder.sqlite(StoreSchema.steps[0])
-        try folder.sqlite("PRAGMA application_id = \(StoreSchema.applicationID); PRAGMA user_version = 1")
-        let hex = sampleBody(1).digest.hex
-        let bytes = sampleBody(1).bytes.map { String(UInt16($0) + 256, radix: 16).dropFirst() }.joined()
-        try folder.sqlite(
-            """
-            INSERT INTO chain VALUES (1, 'api.example', 'public', '/feed', '');
-            INSERT INTO body VALUES (1, x'\(bytes)');
-            INSERT INTO version VALUES
-            (1, 1, 1, x'\(hex)', '/feed', '', NULL, 'application/json', 1000, 1, 1000, 1000, 1000);
-            """)
-        let store = try DictionaryStore.open(folder.database)
-        let version = try #require(
-            store.reader().newest(VersionKey(chain: feedChain, url: "/feed", variant: "")))
-        #expect(version.digest == sampleBody(1).digest && version.pinnedUntil == 0)
-        #expect(store.name(version, until: 2000, now: 1000))
-    }
 }

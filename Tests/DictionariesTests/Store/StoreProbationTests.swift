@@ -106,22 +106,4 @@ import Testing
         #expect(holds(0, reopened))
         #expect(!holds(1, reopened))
     }
-
-    @Test func `the chains of a store of the first schema are established`() throws {
-        let folder = try StoreFolder()
-        try folder.sqlite(
-            """
-            PRAGMA auto_vacuum = INCREMENTAL;
-            \(StoreSchema.steps[0])
-            PRAGMA application_id = \(StoreSchema.applicationID);
-            PRAGMA user_version = 1;
-            INSERT INTO chain VALUES (1, 'api.example', 'public', '/feed', '');
-            INSERT INTO body VALUES (1, x'00');
-            INSERT INTO version VALUES
-                (1, 1, 1, x'\(sampleBody(1).digest.hex)', '/feed', '', NULL, NULL, 1000, 1, 1000, 1000, 1000);
-            """)
-        let store = try DictionaryStore.open(folder.database)
-        #expect(store.statistics.chains == 1)
-        #expect(store.statistics.chainsInProbation == 0)
-    }
 }

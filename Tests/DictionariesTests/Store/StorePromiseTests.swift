@@ -241,26 +241,6 @@ import Testing
         after.store.close()
     }
 
-    @Test func `a store of the schema before is brought up to date, and its versions take ids`() throws {
-        let folder = try StoreFolder()
-        let steps = StoreSchema.steps.dropLast()
-        try folder.sqlite(
-            """
-            PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; \(steps.joined(separator: ";\n"));
-            INSERT INTO chain VALUES (7, 'api.example', 'unlisted', '/feed', '', 1);
-            INSERT INTO body (id, bytes) VALUES (9, X'\(sampleBody(1).bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())');
-            INSERT INTO version (id, chain, body, digest, url, variant, size, rank, admitted, last_wanted, max_age)
-                VALUES (3, 7, 9, X'\(sampleBody(1).digest.hex)', '/feed', '', 1000, 5, 1000, 1000, 1000);
-            PRAGMA application_id = \(StoreSchema.applicationID); PRAGMA user_version = \(steps.count);
-            """)
-        let before = try PrivateStore(folder.database)
-        let id = try promise(sampleBody(1), in: unlisted, network: 1, before)
-        before.store.close()
-        let after = try PrivateStore(folder.database)
-        #expect(try proves(id, sampleBody(1), in: unlisted, after))
-        after.store.close()
-    }
-
     @Test(arguments: ["'text'", "X'0102'", "zeroblob(100000)", "17"])
     func `a damaged value in the column costs ids, and nothing else`(value: String) throws {
         let folder = try StoreFolder()

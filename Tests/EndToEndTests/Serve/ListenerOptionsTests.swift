@@ -60,8 +60,6 @@ internal import Testing
     @Test(arguments: [
         ("mptcp: perhaps", "expected on or off"), ("tcp_keepalive: 999ms", "expected on, off, or a duration"),
         ("tcp_keepalive: 32401s", "expected on, off, or a duration"),
-        ("fast_open: 65536", "expected off, or a number from 1 to 65535"),
-        ("fast_open: on", "expected off, or"),
         ("tls: {certificate: a, private_key: b, early_data: maybe}", "expected on or off"),
     ])
     func `settings out of bounds are mistakes`(listener: String, expected: String) throws {

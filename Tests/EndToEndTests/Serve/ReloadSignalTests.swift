@@ -72,8 +72,8 @@ extension ServedProxy {
         let answer = try proxy.curl("/feed")
         #expect(answer.carries(new))
         #expect(answer.head["Use-As-Dictionary"] == nil)
-        try proxy.reload(replacing: "store.sqlite\"", with: "store.sqlite\", memory: 1MiB")
-        #expect(try proxy.process.waitFor("takes effect at the next start").contains("store.memory"))
+        try proxy.reload(replacing: "store.sqlite\"", with: "store.sqlite\", max_chains: 7")
+        #expect(try proxy.process.waitFor("takes effect at the next start").contains("store.max_chains"))
         // At this level the proxy logs no successful event, not even its end.
         try proxy.reload(replacing: "{format: json}", with: "{format: json, level: error}")
         try proxy.reload(replacing: "explain: off", with: "explain: on")

@@ -44,7 +44,7 @@ private let hello = Array("hello\n".utf8)
     }
 
     @Test func `over HTTP/2 a safe request is forwarded early, and another waits for the handshake`() throws {
-        let client = try served(", early_data: true", "limits: {head_timeout: 5s, keep_alive_timeout: 1s}")
+        let client = try served(", early_data: true", "limits: {head_timeout: 5s, keepalive_timeout: 1s}")
         #expect(
             try client.sClient("-tls1_3 -alpn h2 -sess_out session", input: "").contains("ALPN protocol: h2"))
         func request(_ stream: Int32, _ method: String, _ path: String) -> [UInt8] {

@@ -59,16 +59,6 @@ struct SocketOptionsTests {
         #expect(values == [1, 7, 1])
     }
 
-    @Test func `Fast Open is off, or has a queue of the length that is set`() throws {
-        for length in [0, 33] {
-            var options = SocketOptions()
-            options.fastOpenQueue = length
-            let listener = try open(options)
-            let queue = withExtendedLifetime(listener) { option(TCP_FASTOPEN, of: listener.raw) }
-            #expect(Int(queue) == length)
-        }
-    }
-
     @Test func `Multipath TCP is spoken where it is wanted and the kernel has it, else TCP`() throws {
         let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 262)
         let isThere = probe >= 0

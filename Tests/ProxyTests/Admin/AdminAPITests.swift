@@ -151,6 +151,19 @@ extension [String: Any] {
         #expect(status.number("store", "versions") == Double(try proxy.metric("dictum_store_versions")))
         #expect(status.list("upstreams").first?.number("healthy") == 1)
         #expect(status.text("log_level") == "info")
+
+        let budgets = proxy.server.context.shared.budgets
+        #expect(status.number("memory", "max_bytes") == Double(budgets.total))
+        var used = 0.0
+        for budget in Budget.allCases {
+            func number(_ name: String) -> Double? {
+                status.number("memory", "budgets", budget.rawValue, name)
+            }
+            #expect(number("max_bytes") == Double(budgets[budget]))
+            used += try #require(number("used_bytes"))
+            if [.store, .deltas].contains(budget) { #expect(number("used_bytes") != 0, "\(budget)") }
+        }
+        #expect(status.number("memory", "used_bytes") == used)
     }
 
     @Test func `chains are listed by pages, and a wrong page is refused`() throws {

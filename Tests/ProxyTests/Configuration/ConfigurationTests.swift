@@ -50,7 +50,6 @@ func configuration(
         #expect(policy.delivery == .auto)
         #expect(policy.ttl == nil && policy.cacheControl == nil)
         #expect(policy.linkMaxAge == 86_400_000)
-        #expect(policy.versions == 1_000_000)
         #expect(policy.maxAge == 2_592_000_000)
         #expect(policy.maxBody == 8_388_608)
         #expect(!policy.cookiesIgnored)
@@ -63,14 +62,14 @@ func configuration(
             listeners: [{address: "[::1]:8443"}, {address: unix:/run/d.sock}]
             trusted_proxies: [10.0.0.0/8]
             secure_transport: never
-            store: {path: ":memory:", max_size: 2MiB, max_chains: 7, memory: 3MiB}
-            compression: {codings: [br], min_size: 1KiB, types: [text/plain], memory: 4MiB}
+            store: {path: ":memory:", max_size: 2MiB, max_chains: 7}
+            memory: {total: 3GiB, store: 1%}
+            compression: {codings: [br], min_size: 1KiB, types: [text/plain]}
             dictionaries: off
             routes:
               - match: /a/:x
                 dictionary:
                   covers: /b/<x>
-                  versions: 3
                   max_age: 5m
                   max_body: 64KiB
                   match_dest: [script]
@@ -86,7 +85,7 @@ func configuration(
               - {match: /*, dictionary: off}
             personal_fields: [x-me-*]
             personal_query: [me]
-            limits: {request_head: 1KiB, request_body: 5, connections: 9, head_timeout: 250ms, keep_alive_timeout: 1h}
+            limits: {request_head: 1KiB, request_body: 5, connections: 9, head_timeout: 250ms, keepalive_timeout: 1h}
             admin: false
             log: {level: error, format: json, access: 1%}
             explain: true
@@ -96,13 +95,13 @@ func configuration(
         #expect(configuration.secureTransport == .never)
         #expect(configuration.store.path == ":memory:")
         #expect(configuration.store.maxChains == 7)
+        #expect(Budgets(configuration.memory)[.store] == 32_212_254)
         #expect(configuration.compression.codings == [.br])
         #expect(!configuration.compression.types.contains("application/json"))
         #expect(!configuration.dictionariesOn)
         let policy = try #require(configuration.routes[0].dictionary)
         let match = configuration.routes[0].match.patterns[0]
         #expect(policy.covers.matchValue(for: PathAndQuery(path: "/a/1"), route: match) == "/b/1")
-        #expect(policy.versions == 3)
         #expect(policy.maxAge == 300_000)
         #expect(policy.matchDest == ["script"])
         #expect(policy.ttlSeconds == 604_800)

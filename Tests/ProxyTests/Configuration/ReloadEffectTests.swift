@@ -12,13 +12,12 @@ internal import Testing
         new.listeners[0].isMultipath = true
         new.store.maxSize += 1
         new.store.maxChains += 1
-        new.store.memory += 1
         new.store.writeRate += 1
         new.store.keyFile = "other.key"
         new.store.privateMaxSize = 1 << 20
         new.store.shared = Configuration.SharedStore()
-        new.compression.preparedMemory += 1
-        new.compression.deltaMemory += 1
+        new.memory.total = 1 << 30
+        for budget in Budget.allCases { new.memory[budget] = 0.01 }
         new.compression.verify = .always
         new.log.format = .json
         new.log.access.file = "access.log"

@@ -343,7 +343,7 @@ extension SharedMemory {
         var settings = RedisSettings(address: .unix(path: socket))
         settings.timeout = 30_000
         let client = RedisClient(settings: settings) { _ in }
-        return SharedMemory(store: store, client: client, commonKeys: nil) { _ in }
+        return SharedMemory(store: store, client: client, commonKeys: nil, bytesMax: 32 << 20) { _ in }
     }
 }
 

@@ -14,7 +14,7 @@ private let large = Noise.bytes(900_000, seed: 5).map { UInt8(ascii: "a") + $0 %
 @Suite(.timeLimit(.minutes(20))) struct ClosedWindowTests {
     private static let closed: [(UInt16, UInt32)] = [(4, 0)]
 
-    private func proxy(_ settings: String = "compression: {memory: 16MiB}") throws -> TestProxy {
+    private func proxy(_ settings: String = "memory: {total: 1600MiB, coding: 1%}") throws -> TestProxy {
         try TestProxy(
             Origin { request, connection in
                 let bodies = ["/large": large, "/medium": medium, "/small": small]

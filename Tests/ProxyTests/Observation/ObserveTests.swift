@@ -366,19 +366,6 @@ private let versions = (0..<6).map { Feed.bytes(version: $0, items: 60) }
         let plenty = [90, 101].map { budget.hasPlenty(now: $0 * 1_000_000_000) }
         #expect(plenty == [false, true])
     }
-
-    @Test func `a table that fades keeps the keys that are used`() {
-        var table = FadingTable<Int, Int>(countMax: 100)
-        for number in 0..<10_000 {
-            table.set(number, for: number)
-            let first = table.value(0)
-            #expect(first == 0)
-        }
-        #expect(table.count <= 100)
-        let (last, middle) = (table.value(9_999), table.value(5_000))
-        #expect(last == 9_999)
-        #expect(middle == nil)
-    }
 }
 
 extension TestProxy {

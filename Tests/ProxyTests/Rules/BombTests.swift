@@ -27,7 +27,7 @@ private let taken = "dictum_compression_memory_bytes"
             pauseBeyondTheHold()
             connection.send(Array(whole.suffix(rest)))
         }
-        let proxy = try TestProxy(origin, "compression: {memory: 4MiB}")
+        let proxy = try TestProxy(origin, "memory: {total: 400MiB, coding: 1%}")
         let answer = try proxy.fetch("/feed")
         #expect(answer.status == 200)
         #expect(answer.carries(bytes))
@@ -52,7 +52,7 @@ private let taken = "dictum_compression_memory_bytes"
             gate.wait()
             connection.send(chunk(second) + chunk([]))
         }
-        let proxy = try TestProxy(origin, "compression: {memory: 12MiB}")
+        let proxy = try TestProxy(origin, "memory: {total: 1200MiB, coding: 1%}")
         let client = try proxy.connect()
         client.send(request("/feed", []))
         var answer = try client.receiveHead()
@@ -70,7 +70,8 @@ private let taken = "dictum_compression_memory_bytes"
         throws
     {
         let proxy = try TestProxy(
-            json(try bomb(coding), "Content-Encoding: \(coding.token)"), "compression: {memory: 96MiB}")
+            json(try bomb(coding), "Content-Encoding: \(coding.token)"),
+            "memory: {total: 9600MiB, coding: 1%}")
         #expect(try proxy.fetch("/feed").carries(zeros))
         #expect(try proxy.metric("dictum_compression_busy_total") == 0)
         #expect(try proxy.metric(taken) == 0)
@@ -79,7 +80,8 @@ private let taken = "dictum_compression_memory_bytes"
     @Test func `what decoders hold counts as long as they live`() throws {
         let bytes = try bomb(.br)
         let proxy = try TestProxy(
-            Origin(json(bytes, "Content-Encoding: br")), "compression: {memory: 72MiB}", isLogged: true)
+            Origin(json(bytes, "Content-Encoding: br")), "memory: {total: 7200MiB, coding: 1%}",
+            isLogged: true)
         let first = try proxy.connect(receiveBytes: 4 * 1024)
         first.send(request("/feed", []))
         #expect(try first.receiveHead()["Content-Encoding"] == nil)
@@ -95,19 +97,20 @@ private let taken = "dictum_compression_memory_bytes"
     @Test func `a small body asks for no more than it needs, whatever its window`() throws {
         let body = Feed.bytes(version: 0, items: 40)
         let bytes = try ForeignTool.run("brotli", ["-q", "5", "-w", "24", "-c"], input: body)
-        let proxy = try TestProxy(json(bytes, "Content-Encoding: br"), "compression: {memory: 4MiB}")
+        let proxy = try TestProxy(json(bytes, "Content-Encoding: br"), "memory: {total: 400MiB, coding: 1%}")
         let answer = try proxy.fetch("/feed")
         #expect(answer.carries(body))
         #expect(answer.coding == "identity")
     }
 
-    @Test(arguments: [("96MiB", 1), ("4MiB", 0)])
+    @Test(arguments: [("9600MiB", 1), ("400MiB", 0)])
     func `a copy whose window finds no memory is not admitted, and the answer goes on`(
         memory: String, admissions: Int
     ) throws {
         let body = Noise.bytes(6 << 20, seed: 11)
         let bytes = try Codec.encode(body.span, .br)
-        let proxy = try TestProxy(json(bytes, "Content-Encoding: br"), "compression: {memory: \(memory)}")
+        let proxy = try TestProxy(
+            json(bytes, "Content-Encoding: br"), "memory: {total: \(memory), coding: 1%}")
         #expect(try proxy.fetch("/feed", "Accept-Encoding: br").carries(bytes))
         #expect(try proxy.metric("dictum_admissions_total") == admissions)
         #expect(try proxy.metric(taken) == 0)
@@ -131,7 +134,7 @@ private let taken = "dictum_compression_memory_bytes"
             connection.send(Array(bomb.prefix(1000)))
             gate.wait()
         }
-        let proxy = try TestProxy(origin, "compression: {memory: 1MiB}")
+        let proxy = try TestProxy(origin, "memory: {total: 100MiB, coding: 1%}")
         // The decoders of other clients take all the memory.
         var others: [WireSocket] = []
         while try proxy.metric(taken) < 1_000_000, others.count < 200 {
@@ -152,7 +155,7 @@ private let taken = "dictum_compression_memory_bytes"
         let bytes = try Codec.encode(body.span, .zstd)
         let proxy = try TestProxy(
             json(bytes, "Content-Encoding: zstd"),
-            "store: {memory: 2MiB}")
+            "memory: {total: 200MiB, store: 1%}")
         #expect(try proxy.fetch("/feed", "Accept-Encoding: zstd").carries(bytes))
         #expect(try proxy.metric("dictum_admissions_total") == 0)
         #expect(try proxy.metric(#"dictum_store_bytes{place="memory"}"#) <= 2 << 20)

@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Primitives
 internal import TestSupport
 internal import Testing
 
@@ -158,32 +159,7 @@ private let answer = json(Array("{}".utf8))
     }
 }
 
-struct TokenBucketTests {
-    private static let limit = RateLimit.Bucket(interval: 10, burst: 3)
-
-    @Test func `a full bucket gives its burst and no more, then one for each interval`() {
-        var bucket = TokenBucket()
-        #expect((0..<4).map { _ in bucket.take(Self.limit, now: 1000) } == [nil, nil, nil, 10])
-        #expect(bucket.take(Self.limit, now: 1009) == 1)
-        #expect(bucket.take(Self.limit, now: 1010) == nil)
-        #expect(bucket.take(Self.limit, now: 1010) == 10)
-        // A refusal costs nothing.
-        #expect(bucket.take(Self.limit, now: 1020) == nil)
-        #expect(!bucket.isFull(at: 1049))
-        #expect(bucket.isFull(at: 1050))
-        #expect((0..<4).map { _ in bucket.take(Self.limit, now: 5000) } == [nil, nil, nil, 10])
-    }
-
-    @Test func `the wait that is said is the wait that is needed`() {
-        var bucket = TokenBucket()
-        for now in stride(from: Int64(0), to: 500, by: 3) {
-            var other = bucket
-            guard let wait = bucket.take(Self.limit, now: now) else { continue }
-            #expect(other.take(Self.limit, now: now + wait - 1) != nil)
-            #expect(other.take(Self.limit, now: now + wait) == nil)
-        }
-    }
-
+struct ClientRateTests {
     @Test(arguments: ["1/h", "1000000/s", "1/s", "1000000/h"])
     func `the largest burst at any rate is within the numbers`(text: String) throws {
         var settings = Configuration.ClientLimits()
@@ -191,8 +167,8 @@ struct TokenBucketTests {
         settings.burst = 1_000_000
         let limit = try #require(RateLimit(settings))
         var bucket = TokenBucket()
-        for _ in 0..<1_000_000 { #expect(bucket.take(limit.bucket, now: 1 << 60) == nil) }
-        #expect(bucket.take(limit.bucket, now: 1 << 60) != nil)
+        for _ in 0..<1_000_000 { #expect(bucket.take(at: limit.bucket, now: 1 << 60) == nil) }
+        #expect(bucket.take(at: limit.bucket, now: 1 << 60) != nil)
     }
 
     @Test(arguments: [
@@ -205,7 +181,7 @@ struct TokenBucketTests {
     @Test func `of more clients than there are places those of long ago are forgotten, and nobody of now is`()
     {
         let rates = ClientRates(clientsMax: 1_024)
-        let bucket = RateLimit.Bucket(interval: 1_000_000, burst: 1)
+        let bucket = TokenBucket.Shape(interval: 1_000_000, burst: 1)
         #expect(rates.take(0, bucket, now: 0) == nil)
         for client in 1..<100_000 {
             #expect(rates.take(UInt128(client), bucket, now: 0) == nil)

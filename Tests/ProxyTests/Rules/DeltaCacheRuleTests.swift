@@ -62,7 +62,7 @@ extension TestProxy {
         let newest = Feed.bytes(version: 16, items: 400)
         let proxy = try TestProxy(
             Origin(versions.map { json($0) } + [json(newest)]),
-            #"routes: [{match: "/*", dictionary: {versions: 32, delivery: in_band}}]"#)
+            #"routes: [{match: "/*", dictionary: {delivery: in_band}}]"#)
         for _ in versions { _ = try proxy.fetch("/feed") }
         let held = (0..<64).map { versions[$0 % 16] }
         // Each version in both codings, twice.
@@ -124,7 +124,7 @@ extension TestProxy {
 
     @Test func `the budget of the cache is a setting`() throws {
         let proxy = try TestProxy(
-            Origin([json(first), json(second)]), "compression: {delta_memory: 0, prepared_memory: 0}")
+            Origin([json(first), json(second)]), "memory: {deltas: 0%, prepared: 0%}")
         _ = try proxy.fetch("/feed")
         for _ in 0..<3 { #expect(try proxy.fetch("/feed", over: first).carriesDecoded(second, over: first)) }
         #expect(proxy.cache.misses == 3)

@@ -21,7 +21,9 @@ private let large = Feed.bytes(version: 0, items: 850)
                 ))
         }
         let proxy = try TestProxy(
-            origin, "compression: {min_size: 1}\nstore: {max_chains: 100, max_size: 4MiB, memory: 1MiB}")
+            origin,
+            "compression: {min_size: 1}\nstore: {max_chains: 100, max_size: 4MiB}\nmemory: {total: 100MiB, store: 1%}"
+        )
         _ = try proxy.fetch("/feed")
         #expect(try proxy.fetch("/feed", over: small).coding == "dcz")
         let client = try proxy.connect()
@@ -81,7 +83,7 @@ private let large = Feed.bytes(version: 0, items: 850)
         #expect(metrics.contains("\ndictum_store_versions 1\n"))
     }
 
-    @Test func `beyond store.memory bodies that go through have no slot and no offer, and are whole`() throws
+    @Test func `beyond memory.store bodies that go through have no slot and no offer, and are whole`() throws
     {
         let (gate, second) = (Gate(), Gate())
         let origin = try Origin { request, connection in
@@ -93,7 +95,7 @@ private let large = Feed.bytes(version: 0, items: 850)
             (request.target == "/1" ? gate : second).wait()
             connection.send(Array(body.dropFirst(1000)))
         }
-        let proxy = try TestProxy(origin, "store: {memory: 1MiB}\nroutes: [{match: \"/*\"}]")
+        let proxy = try TestProxy(origin, "memory: {total: 100MiB, store: 1%}\nroutes: [{match: \"/*\"}]")
         let first = try proxy.connect()
         first.send(request("/1", []))
         let firstHead = try first.receiveHead()
@@ -132,10 +134,10 @@ private let large = Feed.bytes(version: 0, items: 850)
     }
 
     @Test(arguments: ["br", "dcb"])
-    func `an encoder of a whole body beyond compression.memory is not made either`(coding: String) throws {
+    func `an encoder of a whole body beyond memory.coding is not made either`(coding: String) throws {
         let changed = Array(large.dropLast()) + [0x20]
         let proxy = try TestProxy(
-            Origin([json(large), json(changed)]), "compression: {memory: 1MiB}\nexplain: true")
+            Origin([json(large), json(changed)]), "memory: {total: 100MiB, coding: 1%}\nexplain: true")
         _ = try proxy.fetch("/feed")
         let answer = try proxy.fetch("/feed", over: large, accept: coding)
         #expect(answer["Dictum-Explain"]?.contains("reason=busy") == true)
@@ -143,7 +145,7 @@ private let large = Feed.bytes(version: 0, items: 850)
         #expect(try proxy.metric("dictum_compression_busy_total") >= 1)
     }
 
-    @Test func `an encoder beyond compression.memory is not made: the answer goes out plain and says busy`()
+    @Test func `an encoder beyond memory.coding is not made: the answer goes out plain and says busy`()
         throws
     {
         let gate = Gate()
@@ -155,7 +157,7 @@ private let large = Feed.bytes(version: 0, items: 850)
             connection.send(chunk(Array(large.dropFirst(1000))) + chunk([]))
             gate.open()
         }
-        let proxy = try TestProxy(origin, "compression: {memory: 1MiB}\nexplain: true")
+        let proxy = try TestProxy(origin, "memory: {total: 100MiB, coding: 1%}\nexplain: true")
         let answer = try proxy.fetch("/feed", "Accept-Encoding: br")
         #expect(answer["Dictum-Explain"]?.contains("reason=busy") == true)
         #expect(answer.carries(large))

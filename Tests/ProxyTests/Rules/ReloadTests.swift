@@ -59,12 +59,12 @@ private func freePort() throws -> UInt16 {
     @Test func `limits of the store wait for the next start, and it says so`() throws {
         let proxy = try TestProxy(json(old))
         #expect(
-            try proxy.reload("store: {memory: 1MiB, max_chains: 7}") == ["store.max_chains", "store.memory"])
-        #expect(try proxy.reload("store: {memory: 1MiB, max_chains: 7}") == [])
-        let compression = "compression: {prepared_memory: 1MiB, delta_memory: 1MiB, verify: always}"
+            try proxy.reload("store: {max_chains: 7}\nmemory: 70MiB") == ["store.max_chains", "memory.total"])
+        #expect(try proxy.reload("store: {max_chains: 7}\nmemory: 70MiB") == [])
+        let others = "memory: {total: 70MiB, prepared: 1%, deltas: 2%}\ncompression: {verify: always}"
         #expect(
-            try proxy.reload("store: {memory: 1MiB, max_chains: 7}\n" + compression) == [
-                "compression.prepared_memory", "compression.delta_memory", "compression.verify",
+            try proxy.reload("store: {max_chains: 7}\n" + others) == [
+                "memory.deltas", "memory.prepared", "compression.verify",
             ])
     }
 
@@ -121,7 +121,7 @@ private func freePort() throws -> UInt16 {
         }
         let settings = [
             #"routes: [{match: "/a/*"}, {match: "/*", dictionary: off}]"#,
-            #"routes: [{match: "/b/*", dictionary: {versions: 2}}]"#, "dictionaries: off", "",
+            #"routes: [{match: "/b/*", dictionary: {max_age: 1h}}]"#, "dictionaries: off", "",
         ]
         for turn in 0..<24 {
             let before = counts.withLock { $0 }

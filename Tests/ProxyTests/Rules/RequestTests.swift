@@ -72,10 +72,7 @@ private let body = Feed.bytes(version: 0, items: 40)
         let proxy = try TestProxy(
             json(large),
             """
-            compression:
-              memory: \(large.count * 3)
-            store:
-              memory: 1MiB
+            memory: {total: \(large.count * 300), coding: 1%, store: 0.1%}
             """)
         let readers = try (0..<6).map { _ in try proxy.connect(receiveBytes: 4096) }
         for reader in readers { reader.send(request("/feed", [])) }

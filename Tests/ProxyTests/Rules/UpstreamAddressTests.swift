@@ -19,7 +19,8 @@ internal import Testing
         let both = [refusing, origin.port].map { Endpoint.ip(loopback, port: $0) }
         let upstreams = try ResolvedUpstreams(configuration, NameResolver { _, _ in both })
         let context = try ProxyContext(
-            configuration: configuration, store: store, loopCount: 1, upstreams: upstreams,
+            configuration, budgets: Budgets(configuration.memory), store: store, loopCount: 1,
+            upstreams: upstreams,
             compressionPool: CompressionPool(width: 1))
         return try ProxyServer(context: context, accessLog: nil)
     }

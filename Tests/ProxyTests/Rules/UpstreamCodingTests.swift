@@ -90,7 +90,8 @@ private func coded(_ body: [UInt8], _ coding: ContentCoding) throws -> [UInt8] {
         let zeros = [UInt8](repeating: 0, count: 24 << 20)
         let bomb = try coded(zeros, coding)
         let proxy = try TestProxy(
-            json(bomb, "Content-Encoding: \(coding.token)"), "compression: {memory: 32MiB, codings: [gzip]}")
+            json(bomb, "Content-Encoding: \(coding.token)"),
+            "memory: {total: 3200MiB, coding: 1%}\ncompression: {codings: [gzip]}")
         // The upstream's own coding is not accepted, nor any that would be kept.
         let client = try proxy.connect(receiveBytes: 64 * 1024)
         let fields = ["Accept-Encoding: \(accept == "gzip" && coding != .gzip ? "gzip" : "identity")"]

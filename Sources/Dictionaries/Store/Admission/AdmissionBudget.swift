@@ -23,7 +23,11 @@ final class AdmissionBudget: Sendable {
     private static let copyNanoseconds: UInt64 = 10_000_000_000
 
     let hot: Guarded<HotBodies>
-    private let writeBudget: Guarded<WriteBudget>
+    /// The bytes that may be written: at most those of a second at once.
+    private let written = Guarded(TokenBucket())
+    private let writeRate: TokenBucket.Shape
+    /// The bytes that chains in probation leave to the others: half.
+    private let keptInProbation: Int
     private let counters: Guarded<StoreStatistics>
     /// The copies in progress, and the time at which each began.
     private let copies = Guarded<[VersionKey: UInt64]>([:])
@@ -36,7 +40,8 @@ final class AdmissionBudget: Sendable {
     ) {
         self.hot = hot
         self.counters = counters
-        writeBudget = Guarded(WriteBudget(bytesPerSecond: bytesPerSecond, bytesMax: burstBytes))
+        writeRate = TokenBucket.Shape(perSecond: bytesPerSecond, burst: burstBytes)
+        keptInProbation = min(bytesPerSecond, burstBytes) / 2
     }
 
     static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
@@ -50,7 +55,7 @@ final class AdmissionBudget: Sendable {
         var refusal: AdmissionRefusal?
         if !reserveMemory(bytes, terms) {
             refusal = .memory
-        } else if !writeBudget.withLock({ $0.take(written, isInProbation: terms.isInProbation, at: now) }) {
+        } else if !mayWrite(written, terms) {
             release(bytes, terms)
             refusal = .rate
         }
@@ -66,6 +71,14 @@ final class AdmissionBudget: Sendable {
         guard reserveMemory(bytes, terms) else { return false }
         owe(bytes)
         return true
+    }
+
+    private func mayWrite(_ bytes: Int, _ terms: Terms) -> Bool {
+        written.withLock {
+            $0.take(
+                bytes, keeping: terms.isInProbation ? keptInProbation : 0, at: writeRate,
+                now: SystemClock.monotonicNanoseconds) == nil
+        }
     }
 
     private func reserveMemory(_ bytes: Int, _ terms: Terms) -> Bool {
@@ -88,9 +101,11 @@ final class AdmissionBudget: Sendable {
     }
 
     /// Charges bytes to the write budget that can no longer be refused.
-    func owe(_ bytes: Int) { writeBudget.withLock { $0.owe(bytes) } }
+    func owe(_ bytes: Int) {
+        written.withLock { $0.owe(bytes, at: writeRate, now: SystemClock.monotonicNanoseconds) }
+    }
 
-    func giveBack(_ bytes: Int) { writeBudget.withLock { $0.giveBack(bytes) } }
+    func giveBack(_ bytes: Int) { written.withLock { $0.giveBack(bytes, at: writeRate) } }
 
     /// Ends a copy, unless another one has taken over its key.
     func end(_ key: VersionKey, begunAt: UInt64) {
@@ -103,48 +118,5 @@ final class AdmissionBudget: Sendable {
             copies[key] = now
             return true
         }
-    }
-}
-
-/// A token bucket for the bytes that may be admitted: it refills within a second and holds at most a second's
-/// worth.
-///
-/// A larger body waits for a full bucket and leaves it in debt. So every body gets its turn and the rate
-/// holds. A value without a clock: times are monotonic nanoseconds.
-package struct WriteBudget: Sendable {
-    private let bytesPerSecond: Double
-    private let bytesMax: Double
-    private var bytes: Double
-    private var filledAt: UInt64?
-
-    package init(bytesPerSecond: Int, bytesMax: Int = .max) {
-        self.bytesPerSecond = Double(max(bytesPerSecond, 1))
-        self.bytesMax = min(self.bytesPerSecond, Double(max(bytesMax, 1)))
-        bytes = self.bytesMax
-    }
-
-    /// Takes bytes if the bucket has them; chains in probation leave half of the bucket to the others.
-    package mutating func take(_ count: Int, isInProbation: Bool = false, at now: UInt64) -> Bool {
-        fill(at: now)
-        let left = isInProbation ? bytesMax / 2 : 0
-        guard bytes >= min(Double(count) + left, bytesMax) else { return false }
-        bytes -= Double(count)
-        return true
-    }
-
-    /// Charges bytes that can no longer be refused, if necessary as a debt.
-    mutating func owe(_ count: Int) {
-        bytes -= Double(count)
-    }
-
-    mutating func giveBack(_ count: Int) {
-        bytes = min(bytes + Double(count), bytesMax)
-    }
-
-    private mutating func fill(at now: UInt64) {
-        let since = filledAt ?? now
-        filledAt = max(since, now)
-        guard now > since else { return }
-        bytes = min(bytes + Double(now - since) / 1e9 * bytesPerSecond, bytesMax)
     }
 }

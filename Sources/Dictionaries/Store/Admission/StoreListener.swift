@@ -36,7 +36,7 @@ struct DemandLog: Sendable {
     mutating func record(_ row: Int64, holders: Int32 = 0, contact: Int = 0) {
         guard changes.count < Self.countMax || changes[row] != nil else { return }
         var change = changes[row] ?? Change()
-        // Without the others nobody takes the sum, for days.
+        // If there are no other nodes, nobody takes the sum for days, so it is bounded.
         change.holders = Int32(clamping: Int(change.holders) + Int(holders))
         change.contact = max(change.contact, UInt32(clamping: contact))
         changes[row] = change

@@ -65,7 +65,7 @@ package struct AdmissionPolicy: Sendable, Equatable {
 package enum AdmissionRefusal: String, Error, CaseIterable, Sendable {
     /// The body is larger than the store, or the share for chains in probation, can take.
     case size
-    /// `store.memory` is full of copies and of bodies that are not on disk yet.
+    /// `memory.store` is full of copies and of bodies that are not on disk yet.
     case memory
     /// `store.write_rate` is used up.
     case rate

@@ -4,7 +4,7 @@ internal import Primitives
 
 /// A store as an operator's command sees it: opened as it is, beside the proxies that use it.
 ///
-/// A command never creates, migrates or sets aside a store; only a proxy does. Every call blocks, and no
+/// A command never creates or sets aside a store; only a proxy does. Every call blocks, and no
 /// transaction lasts longer than some hundred rows or one body take.
 package struct StoreCatalogue: Sendable {
     /// The counts of versions that are not listed.
@@ -59,7 +59,7 @@ package struct StoreCatalogue: Sendable {
 
     /// Returns every version of the public chains, grouped by their stored body, in the order of digests.
     ///
-    /// A former release may have stored the same body twice if two processes admitted it at once.
+    /// A file may have the same body in two rows.
     package func versionsByBody() throws(StoreCatalogueError) -> [[Version]] {
         let versions = try versions()
         let rows = try attempt { () throws(StoreDatabaseError) in try database.bodyRows() }
@@ -252,40 +252,27 @@ extension ChainKey {
     }
 }
 
-/// The order of eviction for a list of versions that a command has read.
+/// The versions beyond limits, among those that a command has read.
 extension StoreCatalogue {
-    /// Returns the chains that may be evicted, the first to go first: those in probation, then by the time
-    /// they were last wanted.
+    /// Returns the versions that a proxy with these limits evicts, the first to go first, each with the reason.
     ///
-    /// Each chain lists its oldest version first. Chains with a version that a Link names are left out.
-    package static func chainsInOrderOfEviction(_ versions: [Version], now: Int) -> [[Version]] {
-        let chains = Dictionary(grouping: versions, by: \.chainKey).values.filter { versions in
-            !versions.contains { $0.isPinned(at: now) }
+    /// - Parameter usedBytes: The bytes that the store takes on disk.
+    package static func evictions(
+        among versions: [Version], chainsMax: Int, bytesMax: Int, usedBytes: Int, now: Int
+    ) -> [(version: Version, reason: StoreStatistics.Eviction)] {
+        var state = StoreState(limits: StoreLimits(chains: chainsMax, bytes: bytesMax))
+        for version in versions { state.load(version) }
+        state.retention.sort(in: state.index)
+        var evicted = StoreState.Evicted()
+        var count = -1
+        while evicted.versions.count > count {
+            count = evicted.versions.count
+            state.evictBeyondLimits(now: now, into: &evicted)
+            let excess = usedBytes - bytesMax - evicted.versions.reduce(0) { $0 + $1.version.storedBytes }
+            guard evicted.versions.count == count, excess > 0 else { continue }
+            evicted.versions += state.evictLeastWanted(bytes: excess, now: now, except: []).versions
         }
-        return chains.map { $0.sorted { $0.isOlder(than: $1) } }.sorted {
-            evictionRank($0) < evictionRank($1)
-        }
-    }
-
-    /// Returns the versions that may be evicted, the first to go first.
-    ///
-    /// Versions of chains in probation come first, then the order is by the standing of their holders, then
-    /// by the last contact. Versions that a Link names are left out.
-    package static func versionsInOrderOfEviction(_ versions: [Version], now: Int) -> [Version] {
-        versions.filter { !$0.isPinned(at: now) }.sorted { evictionRank($0) < evictionRank($1) }
-    }
-
-    private static func evictionRank(_ chain: [Version]) -> (Int, Int, Int64) {
-        (
-            chain.first?.chain.isEstablished == true ? 1 : 0, chain.reduce(0) { max($0, $1.wantedUntil) },
-            chain.first?.rank ?? 0
-        )
-    }
-
-    private static func evictionRank(_ version: Version) -> (Int, Int, Int, Int64) {
-        (
-            version.chain.isEstablished ? 1 : 0, version.standing.rawValue, version.lastContact, version.rank
-        )
+        return evicted.versions
     }
 }
 

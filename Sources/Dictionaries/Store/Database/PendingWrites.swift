@@ -66,7 +66,9 @@ struct PendingWrites: Sendable {
     /// The number of changes in batches that were taken and are neither written nor restored.
     private var takenCount = 0
 
-    /// Makes a difference without changes, in which borrowed bodies may have so many bytes.
+    /// Makes an empty difference.
+    ///
+    /// - Parameter borrowedBytesMax: The most bytes of borrowed bodies.
     init(borrowedBytesMax: Int = .max) {
         borrowed = BorrowedVersions(bytesMax: borrowedBytesMax)
     }

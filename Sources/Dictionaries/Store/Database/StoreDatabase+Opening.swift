@@ -4,7 +4,7 @@ internal import GRDBSQLite
 
 /// The connections of a database, and the schema of its file.
 extension StoreDatabase {
-    static func connect(_ path: String, schemasMax: Int) throws -> any DatabaseWriter {
+    static func connect(_ path: String) throws -> any DatabaseWriter {
         var configuration = Configuration()
         // Another process's transaction, or making the file, may take long on a busy disk. Only the store's
         // own queue waits for it.
@@ -13,7 +13,7 @@ extension StoreDatabase {
         configuration.prepareDatabase { database in
             if database.configuration.readonly { return }
             // Check before anything is changed, including the journal mode.
-            try check(database, path: path, schemasMax: schemasMax)
+            try check(database, path: path)
             // This setting and the next take effect only before the first table is made. Rows of 2 KB, the size of
             // a packed personal body, fill three quarters of a page of 8 KiB, but only half of one of 4 KiB.
             try database.execute(sql: "PRAGMA page_size = 8192")
@@ -48,11 +48,8 @@ extension StoreDatabase {
         configuration.busyMode = .timeout(5)
         configuration.readonly = !FileManager.default.isWritableFile(atPath: path)
         configuration.prepareDatabase { database in
-            let needed = StoreSchema.steps.count
-            let found = try check(database, path: path, schemasMax: needed)
-            guard found == needed else {
-                throw StoreError.olderSchema(path: path, found: found, needed: needed)
-            }
+            let found = try check(database, path: path)
+            try require(schema: found, path: path)
             if database.configuration.readonly { return }
             // Overwrite the bytes that an operator removes.
             try database.execute(sql: "PRAGMA secure_delete = ON")
@@ -64,41 +61,41 @@ extension StoreDatabase {
         try connection.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA \(pragma)") ?? 0 }
     }
 
-    /// Returns the schema of a file; refuses a file that this program must not touch.
+    /// Returns the schema of a file, 0 for an empty one; refuses a file that this program must not touch.
     @discardableResult
-    static func check(_ database: Database, path: String, schemasMax: Int) throws -> Int {
+    static func check(_ database: Database, path: String) throws -> Int {
         var (application, found, isEmpty) = (0, 0, true)
         // Read all three in one transaction: another process may be making the tables.
         try database.inTransaction(.deferred) {
             isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0
             application = try Int.fetchOne(database, sql: "PRAGMA application_id") ?? 0
-            found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+            found = try schema(of: database)
             return .commit
         }
         guard application == StoreSchema.applicationID || (application == 0 && isEmpty) else {
             throw StoreError.foreignDatabase(path: path)
         }
-        try refuse(schema: found, path: path, schemasMax: schemasMax)
+        if found != 0 || !isEmpty { try require(schema: found, path: path) }
         return found
     }
 
-    static func refuse(schema found: Int, path: String, schemasMax: Int) throws {
-        guard found <= schemasMax else {
-            throw StoreError.newerSchema(path: path, found: found, supported: schemasMax)
-        }
+    static func schema(of database: Database) throws -> Int {
+        try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
     }
 
-    /// Takes all missing steps in one transaction, so that an interruption leaves the file as it was.
-    static func migrate(_ connection: any DatabaseWriter, steps: [String]) throws {
-        let schema = "PRAGMA user_version"
-        guard try connection.read({ try Int.fetchOne($0, sql: schema) ?? 0 }) < steps.count else { return }
+    static func require(schema found: Int, path: String) throws {
+        guard found == StoreSchema.number else { throw StoreError.otherSchema(path: path, found: found) }
+    }
+
+    /// Makes the tables of an empty file in one transaction, so that an interruption leaves it empty.
+    static func makeTables(_ connection: any DatabaseWriter) throws {
+        guard try connection.read(schema) == 0 else { return }
         try connection.write { database in
-            // Read it again: another process may have taken the steps meanwhile.
-            let taken = try Int.fetchOne(database, sql: schema) ?? 0
-            guard taken < steps.count else { return }
-            for step in steps.dropFirst(max(taken, 0)) { try database.execute(sql: step) }
+            // Another process may have made them meanwhile.
+            guard try schema(of: database) == 0 else { return }
+            try database.execute(sql: StoreSchema.tables)
             try database.execute(sql: "PRAGMA application_id = \(StoreSchema.applicationID)")
-            try database.execute(sql: "PRAGMA user_version = \(steps.count)")
+            try database.execute(sql: "PRAGMA user_version = \(StoreSchema.number)")
         }
     }
 
@@ -112,8 +109,9 @@ extension StoreDatabase {
         try? connection.close()
     }
 
-    /// Keeps SQLite from removing the log: it would remove it by name, and the name is that of the new file's
-    /// log by now.
+    /// Keeps SQLite from removing the log.
+    ///
+    /// SQLite removes the log by its name, and another file's log has that name by now.
     private func keepLog() {
         connection.writeWithoutTransaction { database in
             var isKept: Int32 = 1

@@ -28,8 +28,6 @@ struct StoreDatabase: Sendable {
     let heads: HeadMemory
     /// The last value of `PRAGMA data_version`, which changes once another process has written.
     private let dataVersion = Guarded<Int?>(nil)
-    /// The newest schema that this program knows.
-    private let schemasMax: Int
     /// The keys of private rows; without them such rows are neither read nor written.
     private let keys: StoreKeys?
 
@@ -37,34 +35,27 @@ struct StoreDatabase: Sendable {
     /// True if the path leads to another file by now, or to none.
     var isReplaced: Bool { !isInMemory && StoreFile.identity(of: path) != identity }
 
-    /// Opens the file, makes it if it is missing, and migrates its schema.
-    ///
-    /// Only tests pass other `steps`.
-    init(
-        path: String, keys: StoreKeys? = nil, heads: HeadMemory = .none,
-        steps: [String] = StoreSchema.steps
-    ) throws(StoreDatabaseError) {
+    /// Opens the file, and makes it if it is missing.
+    init(path: String, keys: StoreKeys? = nil, heads: HeadMemory = .none) throws(StoreDatabaseError) {
         self.path = path
         self.keys = keys
         self.heads = heads
-        schemasMax = steps.count
         do {
-            connection = try Self.connect(path, schemasMax: steps.count)
+            connection = try Self.connect(path)
             pageBytes = try Self.setting("page_size", of: connection)
         } catch {
             throw StoreDatabaseError(opening: error)
         }
         identity = StoreFile.identity(of: path)
-        try attempt { try Self.migrate(connection, steps: steps) }
+        try attempt { try Self.makeTables(connection) }
     }
 
-    /// Opens an existing file with the present schema, as it is, beside the process that writes it.
+    /// Opens an existing file, as it is, beside the process that writes it.
     init(existing path: String, keys: StoreKeys? = nil, heads: HeadMemory = .none) throws(StoreDatabaseError)
     {
         self.path = path
         self.keys = keys
         self.heads = heads
-        schemasMax = StoreSchema.steps.count
         do {
             connection = try Self.visit(path)
             pageBytes = try Self.setting("page_size", of: connection)
@@ -181,11 +172,10 @@ struct StoreDatabase: Sendable {
         try attempt { try change { try StoreRows.apply(batch, to: $0, keys) } }
     }
 
-    /// Writes in one transaction, unless a newer program has migrated the schema meanwhile.
+    /// Writes in one transaction, unless another program has changed the schema meanwhile.
     func change<Result>(_ work: (Database) throws -> Result) throws -> Result {
         try connection.write { database in
-            let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-            try Self.refuse(schema: found, path: path, schemasMax: schemasMax)
+            try Self.require(schema: Self.schema(of: database), path: path)
             return try work(database)
         }
     }

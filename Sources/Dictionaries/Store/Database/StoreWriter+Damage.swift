@@ -18,8 +18,8 @@ extension StoreWriter {
         restrictFiles()
     }
 
-    /// Opens a store that another process writes; has no effect if the file must be made, migrated or
-    /// repaired first.
+    /// Opens a store that another process writes; has no effect if the file must be made or repaired
+    /// first.
     private func openForReading() throws(StoreDatabaseError) {
         guard openDatabase == nil, StoreFile.identity(of: configuration.path) != nil else {
             return
@@ -28,7 +28,7 @@ extension StoreWriter {
             try adopt(
                 StoreDatabase(existing: configuration.path, keys: configuration.keys, heads: memory.heads))
         } catch .refused(let error) {
-            if case .olderSchema = error { return }
+            if case .otherSchema(path: _, found: 0) = error { return }
             throw .refused(error)
         } catch {
             return

@@ -103,7 +103,7 @@ package final class Version: Sendable {
     var wantedUntil: Int { max(lastWanted, pinnedUntil) }
     var bodyName: BodyName { BodyName(scope: chain.key.scope, digest: digest) }
     /// The bytes on disk, estimated as if no other version had the body.
-    var storedBytes: Int {
+    package var storedBytes: Int {
         StoredSize.bytes(body: bytes, names: chainKey.match.utf8.count + Int(urlBytes) + variant.utf8.count)
     }
 

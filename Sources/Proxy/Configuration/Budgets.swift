@@ -1,0 +1,60 @@
+/// A budget of memory: buffers that together never take more than its share.
+///
+/// Buffers with a bound of their own, such as those of a connection, and tables with a bounded number of entries belong to
+/// none.
+package enum Budget: String, CaseIterable, Sendable {
+    case coding, store, deltas, prepared, sharing, contexts, observe
+
+    /// The share by default; the shares add up to 1.
+    var share: Double {
+        switch self {
+        case .coding: 0.4
+        case .store: 0.2
+        case .deltas, .prepared: 0.15
+        case .sharing: 0.04
+        case .contexts, .observe: 0.03
+        }
+    }
+
+    /// The description in the reference.
+    var prose: String {
+        switch self {
+        case .coding:
+            """
+            Live encoders, decoders of upstream codings, and held bodies. Beyond it, responses are sent uncompressed, or as \
+            the upstream coded them.
+            """
+        case .store:
+            """
+            Hot bodies of the store, copies being admitted, and the index, which takes 0.6 KB per version and 0.7 KB per \
+            chain, plus their names. A quarter is reserved for bodies.
+            """
+        case .deltas: "Deltas that are kept to be sent again; 0%: each delta is made anew."
+        case .prepared: "Dictionaries that are indexed on their second use; 0%: each use indexes anew."
+        case .sharing: "Bodies on their way to store.shared. Beyond it, the oldest stay on this node."
+        case .contexts: "Encoders and decoders that wait for the next body; 0%: each body makes its own."
+        case .observe: "Copies of bodies that wait to be measured. Responses without room are not observed."
+        }
+    }
+}
+
+/// The limit of every budget of memory.
+package struct Budgets: Sendable, Equatable {
+    /// The limit of all together, in bytes.
+    package let total: Int
+    private let settings: Configuration.Memory
+
+    /// The smallest total that Dictum takes by itself.
+    private static let least = 64 << 20
+
+    /// Makes the limits that the settings say.
+    ///
+    /// - Parameter usable: The memory that the process may use, in bytes; without a total, the budgets get a quarter.
+    package init(_ settings: Configuration.Memory, usable: Int = ProcessMemory.usableBytes()) {
+        self.settings = settings
+        total = settings.total ?? max(Self.least, usable / 4)
+    }
+
+    /// The limit of a budget, in bytes.
+    package subscript(_ budget: Budget) -> Int { Int(Double(total) * settings[budget]) }
+}
