@@ -73,10 +73,10 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
             ],
-            // The admin page, which the program has inside.
+            // The admin page and the script for pages, which the program has inside.
             resources: [
                 .embedInCode("Admin/Page/admin.html"), .embedInCode("Admin/Page/admin.css"),
-                .embedInCode("Admin/Page/admin.js"),
+                .embedInCode("Admin/Page/admin.js"), .embedInCode("Exchange/own.js"),
             ],
             swiftSettings: strict),
         .executableTarget(

@@ -22,6 +22,8 @@ package struct DictionaryPolicy: Sendable {
     package var delivery = Delivery.auto
     /// The time for which Links name the same version, in milliseconds.
     package var linkMaxAge = 86_400_000
+    /// The life of the responses of twin URLs, in milliseconds.
+    package var ownMaxAge = 86_400_000
     /// Public or private dictionaries.
     package var scope = RoutePolicy.Scope.public
     /// The request properties that identify a user, on a private route.
@@ -119,6 +121,12 @@ extension Settings {
             """
             The maximum time for which Links name the same version, and for which it may be cached. It is kept twice as long. \
             It is replaced earlier if deltas over a fresh version would save more than its download costs.
+            """),
+        .value(
+            "own_max_age", \.ownMaxAge, .duration(minute...365 * day),
+            """
+            The life of the responses of /.dictum/own/PATH, which pages fetch to keep a dictionary although the responses of \
+            PATH itself are not kept.
             """),
         .value(
             "scope", \.scope, .choice(["public": .public, "private": .private]),

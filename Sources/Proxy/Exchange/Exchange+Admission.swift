@@ -49,12 +49,13 @@ extension Exchange {
         // Clients that were given the same personal bytes share them, whatever tokens and cookies they sent.
         let variant =
             isProvisional ? "" : VariantKey.make(names: response.varyNames, values: variantValue)
+        var sent = own.isEmpty && isOffered() ? offer : nil
+        if isTwin { sent = sent?.atTwinURL?.outranking(response.contentType) }
         return AdmissionTarget(
             audience: audience,
             key: VersionKey(
                 chain: chain, url: isProvisional ? resource.url.path : resource.url.text, variant: variant),
-            isProvisional: isProvisional, offer: own.isEmpty && isOffered() ? offer : nil,
-            isUpstreamMatch: !own.isEmpty)
+            isProvisional: isProvisional, offer: sent, isUpstreamMatch: !own.isEmpty)
     }
 
     /// Returns the value of a request field where a response varies by it; nil if the request is without it.
@@ -305,14 +306,14 @@ extension Exchange {
         return isRenewed(response, deltaBytes: dictionary.version?.lastDeltaBytes)
     }
 
-    /// Returns true if a body is a version for any client: the upstream offers it, its head is to be confirmed, or a Link may
-    /// name it.
+    /// Returns true if a body is a version for any client: the upstream offers it, its head is to be confirmed, a Link may
+    /// name it, or the client asked for it by the twin URL.
     private func isAlwaysTaken(_ target: AdmissionTarget, _ response: UpstreamResponse) -> Bool {
-        target.isUpstreamMatch || response.headToKeep != nil || response.offerForm == .link
+        isTwin || target.isUpstreamMatch || response.headToKeep != nil || response.offerForm == .link
     }
 
     /// Returns true if the client gains by another dictionary than the one it has come with, or has none.
-    private func isRenewed(_ response: UpstreamResponse, deltaBytes: Int?) -> Bool {
+    func isRenewed(_ response: UpstreamResponse, deltaBytes: Int?) -> Bool {
         guard let version = usableVersion(for: response.facts) else { return true }
         return Renewal(
             of: version, lifeSeconds: lifeSeconds(of: response), deltaBytes: deltaBytes,

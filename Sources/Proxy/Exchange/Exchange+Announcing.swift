@@ -117,7 +117,7 @@ extension Exchange {
 
     /// Announces by Link the dictionaries of other paths that the document's scripts will fetch.
     func announce(in response: inout UpstreamResponse) {
-        guard linked == nil, route.announcement != .off, request.method == .get,
+        guard linked == nil, !isTwin, route.announcement != .off, request.method == .get,
             let authority = resource.authority,
             response.facts.status == 200 || response.facts.status == 304,
             isDocument(response.facts.contentType),

@@ -56,6 +56,7 @@ extension Exchange {
         hasTrailers: Bool = false, isPromised: Bool = false
     ) -> SentResponse {
         if framing != .none, !hasTrailers || !takesTrailers { draft.response.head.headers.remove(.trailer) }
+        if isTwin { shapeTwin(&draft.response) }
         var promise: SentResponse.Promise?
         if isPromised { promise = SentResponse.Promise(draft.response, id: draft.promisedID) }
         let length: UInt64? = if case .length(let count) = framing { count } else { nil }
@@ -75,7 +76,7 @@ extension Exchange {
             let reason = record.reason.map { ";reason=\($0.text)" } ?? ""
             head.headers.append(.dictumExplain, record.coding.token + reason)
         }
-        if context.addsServerTiming { addServerTiming(to: &head) }
+        if context.addsServerTiming || isTwinDue { addServerTiming(to: &head) }
         // An upstream that names other services knows them, or withdraws them with `clear`.
         if let services = client.alternativeServices, !head.headers.contains(.altSvc) {
             head.headers.append(.altSvc, services)

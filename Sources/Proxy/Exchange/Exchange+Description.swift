@@ -10,7 +10,8 @@ extension Exchange {
         let named = peer.isTrusted ? peer.clientAddressForLimits(request.headers) : nil
         record.description = RequestDescription(
             client: named.map { Array($0.text.utf8) } ?? connected, forwarder: named.map { _ in connected },
-            method: Array(request.method.text.utf8), target: request.target.bytes,
+            method: Array(request.method.text.utf8),
+            target: (isTwin ? Array(TwinURL.prefix.utf8) : []) + request.target.bytes,
             host: resource.authority.map { Array($0.utf8) }, userAgent: field(.userAgent),
             referer: field(.referer),
             traceID: RequestIdentifiers.traceID(in: request.headers))

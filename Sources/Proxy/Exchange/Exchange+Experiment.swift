@@ -34,7 +34,7 @@ extension Exchange {
     /// A 304 gets none, since its fields would replace those of a response that a cache keeps.
     func addServerTiming(to head: inout ResponseHead) {
         guard head.status != .notModified else { return }
-        var metrics: [String] = []
+        var metrics = isTwinDue ? ["dictum-renew"] : []
         if isTimingDue {
             let reason = record.reason.map { " \($0.text)" } ?? ""
             metrics.append(

@@ -22,7 +22,7 @@ extension Exchange {
 
     func offerForm(_ response: UpstreamResponse, for audience: Audience) -> OfferForm {
         // Links never name a dictionary that needs an id.
-        guard audience == .public else { return .inBand }
+        guard audience == .public, !isTwin else { return .inBand }
         switch route.delivery {
         case nil, .inBand?: return .inBand
         case .link?: return .link
@@ -62,7 +62,7 @@ extension Exchange {
         if edits.offer != nil || edits.link != nil { proxy.metrics.countOffer() }
         if edits.link != nil { noteUnfollowedLink(response) }
         let isOwn = edits.offer != nil
-        guard isOwn || route.usesDictionaries && response.head.headers.contains(.useAsDictionary),
+        guard !isTwin, isOwn || route.usesDictionaries && response.head.headers.contains(.useAsDictionary),
             let reason = unkeptReason(response)
         else { return }
         proxy.metrics.countUnkept(reason, route: route.index)
@@ -120,7 +120,7 @@ extension Exchange {
             + (isSetHere
                 ? "give max-age to the route's own cache_control, or announce its paths on the pages that fetch them"
                 : "have the upstream send max-age, set cache_control on the route, or announce its paths on the pages"
-                    + " that fetch them")
+                    + " that fetch them; for users who are logged in those pages include /.dictum/own.js")
     }
 
     /// Counts a Link that no browser follows, and warns of it.

@@ -11,6 +11,8 @@ enum OwnResponse {
     case redirect(location: String)
     /// RFC 9110 section 7.6.2: OPTIONS with no forwards left ends here.
     case options
+    /// The script by which pages have twin URLs fetched.
+    case script
 }
 
 extension Exchange {
@@ -25,6 +27,8 @@ extension Exchange {
             return .problem(.loop, .loop)
         }
         if let problem = unsupportedRequest() { return problem }
+        if isTwin, !hasTwin { return .problem(.noSuchDictionary, .reservedPath) }
+        if asksForScript { return .script }
         switch pathRefusal {
         case .reserved where linked == nil: return .problem(.noSuchDictionary, .reservedPath)
         case .ambiguous: return .problem(.ambiguousPath, .ambiguousPath)
@@ -45,6 +49,16 @@ extension Exchange {
         if isLastHop { return .options }
         guard upstream == nil, linked == nil else { return nil }
         return request.target.form == .asterisk ? .options : .problem(.noRoute, .noRoute)
+    }
+
+    /// True if the resource has a twin URL for this request.
+    private var hasTwin: Bool {
+        pathRefusal == nil && switchedOff(on: route) == nil && TwinURL.admits(request, facts, route: route)
+    }
+
+    private var asksForScript: Bool {
+        pathRefusal == .reserved && OwnScript.isAsked(request) && context.configuration.dictionariesOn
+            && !context.dictionarySwitch.isOff && !isAuthorityOff
     }
 
     private func unsupportedRequest() -> OwnResponse? {
@@ -96,6 +110,10 @@ extension Exchange {
             var headers = Headers()
             headers.append(.allow, "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH")
             respond(ResponseHead(status: .ok, headers: headers), [])
+        case .script:
+            let (head, body) = OwnScript.response(to: request)
+            record.bodyBytesBefore = body.count
+            respond(head, body)
         }
     }
 
@@ -111,7 +129,7 @@ extension Exchange {
 
     private func respond(_ head: consuming ResponseHead, _ body: [UInt8]) {
         self.body.end()
-        if request.method == .head {
+        if request.method == .head || head.status == .notModified {
             writeHead(head, body: .none)
         } else {
             writeHead(head, body: .length(UInt64(body.count)))

@@ -6,7 +6,7 @@ internal import HTTP
 extension Exchange {
     /// Looks for a response to this very request that the upstream may confirm, and has its body read meanwhile.
     func findStoredResponse() {
-        guard route.revalidates, facts.dictionarySwitch == nil,
+        guard route.revalidates, !isTwin, facts.dictionarySwitch == nil,
             Revalidation.mayAsk(request, framing: upload.framing, facts)
         else { return }
         // The last whole response said whether it is for all clients or for holders. Both kinds are revalidated.

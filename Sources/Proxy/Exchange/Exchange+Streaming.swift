@@ -56,6 +56,9 @@ extension Exchange {
         if let target = draft.response.target, target.offer != nil {
             offerByLink(&edits, draft.response, target)
         }
+        if isCoded, decision.coding.usesDictionary {
+            noteTwinDue(draft.response, deltaBytes: dictionary.version?.lastDeltaBytes)
+        }
         shapeHead(edits, &draft.response)
         explain(decision, in: &draft, sent: nil)
         var framing = BodyFraming.chunked

@@ -169,6 +169,8 @@ extension Exchange {
         }
         // Confirming the stored body later would leave its trailers out.
         if body.hasTrailers { draft.response.headToKeep = nil }
+        // The admission hands the client's dictionary on.
+        noteTwinDue(draft.response, deltaBytes: deltaBytes)
         if let body = result.body {
             let candidate = Candidate(
                 body: body, etag: edits.etag, isNewest: result.isNewest, deltaBytes: deltaBytes)

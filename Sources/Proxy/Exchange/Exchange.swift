@@ -22,6 +22,10 @@ final class Exchange: Handler {
     let upstream: LoopUpstream?
     /// The stored version that this request names by its dictionary URL.
     let linked: LinkedDictionary?
+    /// True if the client asked for the twin URL of the resource.
+    let isTwin: Bool
+    /// True if the client gains by fetching the twin URL again.
+    var isTwinDue = false
     var facts: RequestFacts
     var dictionary = DictionaryState.none
     /// The stored response that the upstream is asked about.
@@ -83,22 +87,31 @@ final class Exchange: Handler {
     // MARK: 1. The request's head has come
 
     /// Finds the route, and reads the facts that decide.
-    init(_ head: RequestHead, framing: BodyFraming, on client: any ResponseStream, of proxy: ReverseProxy) {
+    init(_ received: RequestHead, framing: BodyFraming, on client: any ResponseStream, of proxy: ReverseProxy)
+    {
         self.proxy = proxy
         self.client = client
         context = proxy.context
         peer = ClientPeer.of(
             client, trusting: context.configuration.trustedProxies, generation: context.generation)
+        let authority = received.authority
+        var (head, isTwin) = (received, false)
+        var url = PathAndQuery(path: head.target.path, query: head.target.query)
+        var choice = context.routes.choose(url, authority: authority)
+        if choice.refusal == .reserved, let inner = TwinURL.request(behind: received) {
+            // From here on the request is one for the resource itself.
+            (head, isTwin) = (inner, true)
+            url = PathAndQuery(path: head.target.path, query: head.target.query)
+            choice = context.routes.choose(url, authority: authority)
+        }
+        self.isTwin = isTwin
         share = peer.share(head.headers, of: context.shared.clientResources)
         beginning = Beginning(bytesSent: client.bytesSent)
         upload = RequestUpload(framing)
-        let url = PathAndQuery(path: head.target.path, query: head.target.query)
-        let authority = head.authority
-        let choice = context.routes.choose(url, authority: authority)
         pathRefusal = choice.refusal
         // While dictionaries are switched off, their URLs do not exist.
         linked =
-            choice.refusal == .reserved && !context.dictionarySwitch.isOff
+            choice.refusal == .reserved && !isTwin && !context.dictionarySwitch.isOff
             ? LinkedDictionary.find(head, of: proxy) : nil
         route = linked?.route ?? choice.route
         upstream = route.upstream.map { proxy.upstreams[$0] }
@@ -136,7 +149,7 @@ final class Exchange: Handler {
     }
 
     /// True if responses of the request's host never become dictionaries.
-    private var isAuthorityOff: Bool {
+    var isAuthorityOff: Bool {
         guard context.limitsAuthorities, let authority = resource.authority else { return false }
         return !context.authorities.contains(authority)
     }

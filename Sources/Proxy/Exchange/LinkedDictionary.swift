@@ -62,15 +62,10 @@ final class LinkedDictionary: Sendable {
     }
 
     /// The offer that the response carries.
-    ///
-    /// Responses of an API offer themselves under the same match. RFC 9842 section 2.2.3 prefers a matching match-dest,
-    /// so the empty destination of `fetch()` keeps such an offer, with its shorter life, from replacing this
-    /// dictionary.
     var offer: UseAsDictionary? {
         let chain = version.chainKey
-        let isForFetch = chain.matchDest.isEmpty && !MediaTypes.isDocument(version.contentType)
         return UseAsDictionary(
-            match: chain.match, matchDest: isForFetch ? [""] : chain.matchDest,
-            ttl: route.dictionary?.ttlSeconds)
+            match: chain.match, matchDest: chain.matchDest, ttl: route.dictionary?.ttlSeconds)?
+            .outranking(version.contentType)
     }
 }

@@ -35,7 +35,8 @@ enum Revalidation {
             && sharesOrigin(response, varyingBy: names, with: request)
     }
 
-    private static let ownQuestions: HeaderNameSet = [
+    /// Fields by which a client asks for less than the whole response.
+    static let ownQuestions: HeaderNameSet = [
         .range, .ifRange, .ifNoneMatch, .ifMatch, .ifModifiedSince, .ifUnmodifiedSince, .upgrade,
     ]
 

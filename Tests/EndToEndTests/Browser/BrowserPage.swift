@@ -20,7 +20,8 @@ enum BrowserPage {
         wire("HTTP/1.1 200 OK", "Content-Type: text/html", "Cache-Control: no-store", body: html)
     }
 
-    private static let library = #"""
+    /// The functions of such scripts.
+    static let library = #"""
         const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
         const report = (what) => fetch("/report", {method: "POST", body: JSON.stringify(what)});
         const sha256 = async (bytes) =>

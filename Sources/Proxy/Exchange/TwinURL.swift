@@ -1,0 +1,70 @@
+internal import Dictionaries
+internal import HTTP
+
+/// The second URL of a resource: `/.dictum/own` and its path and query.
+///
+/// A browser keeps a response as a dictionary only while it is fresh, and few responses to one user are. The response of a
+/// twin URL is that of the resource itself, with a life of its own; nobody but its user gets it.
+enum TwinURL {
+    static let prefix = DictionaryPath.twinPrefix
+
+    /// Returns the request for the resource behind a twin URL; nil for any other URL.
+    ///
+    /// The response must be whole, so the client's own conditions go.
+    static func request(behind head: RequestHead) -> RequestHead? {
+        let (text, prefix) = (head.target.bytes, prefix.utf8)
+        guard head.method == .get, head.target.form == .origin, text.starts(with: prefix),
+            let target = try? RequestTarget(Array(text[prefix.count...]).span, method: .get),
+            target.form == .origin
+        else { return nil }
+        var inner = head
+        inner.target = target
+        inner.headers.removeAll(Revalidation.ownQuestions)
+        return inner
+    }
+
+    /// Returns true if a request may have the response of a resource's twin URL: one that a script of the same origin makes
+    /// where dictionaries may be offered.
+    ///
+    /// A browser that shows the twin URL as a page, or runs it as a script, would do so under another path than the site
+    /// knows.
+    static func admits(_ request: RequestHead, _ facts: RequestFacts, route: Route) -> Bool {
+        route.usesDictionaries && facts.isPathNormal && facts.isTransportSecure
+            && CrossOrigin.allowsPrivateDictionary(request: facts)
+            && request.headers.joined(.secFetchDest).map { $0 == "empty" } ?? true
+    }
+
+    /// Makes the head of the resource's response that of its twin URL.
+    ///
+    /// One that offers nothing is not kept. One that does is kept by its user's browser alone, and has no validators, since
+    /// a 304 would renew the life of an old body. `Set-Cookie` passes: an upstream may have replaced the session, and browsers
+    /// keep no cookies with a cached response.
+    static func shape(_ headers: inout Headers, isOffered: Bool, lifeSeconds: Int) {
+        headers.removeAll(ofTheLife)
+        headers.append(.cacheControl, isOffered ? "private, max-age=\(lifeSeconds)" : "no-store")
+        // For caches that keep what says `private`.
+        headers.append(.cdnCacheControl, "no-store")
+        let vary = Vary.merged(headers.values(.vary), adding: ["Cookie", "Authorization"])
+        headers.replace(.vary, with: vary)
+    }
+
+    private static let ofTheLife: HeaderNameSet = [
+        .age, .cacheControl, .cdnCacheControl, .etag, .expires, .lastModified, .pragma,
+    ]
+}
+
+extension UseAsDictionary {
+    /// Returns the offer as a twin URL carries it: the dictionary is for the next response of the twin URL, too.
+    var atTwinURL: UseAsDictionary? {
+        UseAsDictionary(match: "{\(TwinURL.prefix)}?" + match, matchDest: matchDest, id: id, ttl: ttl)
+    }
+
+    /// Returns the offer as a URL of Dictum's own carries it.
+    ///
+    /// Responses of an API offer themselves under the same match. RFC 9842 section 2.2.3 prefers a matching match-dest, so the
+    /// empty destination of `fetch()` keeps such an offer, with its shorter life, from replacing this dictionary.
+    func outranking(_ contentType: String?) -> UseAsDictionary? {
+        guard matchDest.isEmpty, !MediaTypes.isDocument(contentType) else { return self }
+        return UseAsDictionary(match: match, matchDest: [""], id: id, ttl: ttl)
+    }
+}

@@ -1,0 +1,59 @@
+"use strict";
+// Has the browser keep a response of each path as a dictionary:
+//     <script src="/.dictum/own.js" data-paths="/api/feed /api/inbox" async></script>
+// localStorage["dictum-own"] has, for each path, when it was fetched and until when it lives, in milliseconds.
+(() => {
+  const paths = (document.currentScript?.dataset.paths ?? "").split(/\s+/).filter((path) => /^\/(?!\/)/.test(path));
+  const twin = "/.dictum/own";
+  const name = "dictum-own";
+  // Where storage is blocked, the script remembers for as long as the page is open.
+  let kept = {};
+  const read = () => {
+    try { kept = JSON.parse(localStorage.getItem(name)) ?? {}; } catch { /* See above. */ }
+    return kept;
+  };
+  const write = (path, times) => {
+    kept = { ...read(), [path]: times };
+    try { localStorage.setItem(name, JSON.stringify(kept)); } catch { /* See above. */ }
+  };
+
+  const idle = (work) => (window.requestIdleCallback ?? ((later) => setTimeout(later, 200)))(work);
+  const loaded = new Promise((done) => {
+    if (document.readyState === "complete") done(); else addEventListener("load", done, { once: true });
+  });
+  const busy = new Set();
+
+  const fetchTwin = async (path) => {
+    busy.add(path);
+    const at = Date.now();
+    // A path that gives no dictionary is asked again after a minute.
+    let life = 60;
+    try {
+      const response = await fetch(twin + path, { cache: "reload", priority: "low" });
+      life = Number(/max-age=(\d+)/.exec(response.headers.get("Cache-Control"))?.[1] ?? life);
+      await response.arrayBuffer();
+    } catch { /* The page is gone, or the network. */ }
+    write(path, { at, until: at + life * 1000 });
+    busy.delete(path);
+  };
+  const consider = (path, isWanted) => {
+    if (navigator.connection?.saveData || busy.has(path) || !isWanted(read()[path])) return;
+    busy.add(path);
+    loaded.then(() => idle(() => fetchTwin(path)));
+  };
+  const isOver = (times) => !(times?.until > Date.now() && times.at <= Date.now());
+  // One that is not over is replaced after a part of its life at the earliest.
+  const isWorn = (times) => isOver(times) || Date.now() - times.at > (times.until - times.at) / 24;
+
+  for (const path of paths) consider(path, isOver);
+  // The proxy says that deltas have become long, or there are none: the browser has dropped the dictionary.
+  const isDue = (entry) => entry.serverTiming?.some((metric) => metric.name === "dictum-renew")
+    || entry.transferSize > 0 && entry.encodedBodySize > 2048 && /^(?!dc[bz])/.test(entry.contentEncoding ?? "dcb");
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      const { origin, pathname } = new URL(entry.name);
+      const path = paths.find((path) => path.split("?")[0] === pathname);
+      if (path && origin === location.origin && isDue(entry)) consider(path, isWorn);
+    }
+  }).observe({ type: "resource", buffered: true });
+})();
