@@ -86,6 +86,10 @@ struct Diagnosis: Sendable {
             return findings.append(.linkNotFollowed(target))
         }
         if let ttl = offer.ttl, ttl > 0 { findings.append(.ttlIgnored(ttl)) }
+        if let twin = seen.twin {
+            let line = TwinLine(path: seen.url.pathAndQuery, hasAuthorization: seen.hasAuthorization)
+            return findings.append(.twinWorks(dictionary.unkept, seconds: twin.remainingSeconds, line))
+        }
         if let reason = dictionary.unkept {
             findings.append(.unkept(reason))
             return judgeAnnouncement()
@@ -95,6 +99,7 @@ struct Diagnosis: Sendable {
         case .own: findings.append(.offered(match: offer.match, seconds: seconds))
         case .linked(let target):
             findings.append(.linked(target: target, match: offer.match, seconds: seconds))
+        case .twin: break
         }
         if seconds < ResponseJudgement.shortLifeSeconds {
             findings.append(.shortLife(seconds))

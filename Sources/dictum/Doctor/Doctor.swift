@@ -42,6 +42,7 @@ struct Doctor: Sendable {
     func examine() -> DoctorObservations {
         var seen = DoctorObservations(url: url, transport: transport)
         seen.offersHTTP2 = protocols.contains(.http2)
+        seen.hasAuthorization = fields.fields.contains { $0.name == .authorization }
         seen.hasCredentials = fields.fields.contains { $0.name == .authorization || $0.name == .cookie }
         if let page { seen.page = PageOrigin(of: page, fetching: url) }
         do throws(FetchError) {
@@ -112,6 +113,20 @@ struct Doctor: Sendable {
         try probe(.held, &seen, by: client, held)
         try probe(.nothing, &seen, by: client)
         try probeWithDictionaryFirst(&seen, dictionary, by: client)
+        if seen.needsTwin { try probeTwin(&seen, by: client) }
+    }
+
+    /// Fetches the twin URL as a page may, and the URL as a browser does that keeps its response.
+    private func probeTwin(_ seen: inout DoctorObservations, by client: FetchClient) throws(FetchError) {
+        let twin = try FetchURL(url.origin + DictionaryPath.twinPrefix + url.pathAndQuery)
+        let visit = FetchVisit(url: twin, accepted: Self.accepted, offering: nil, fields: fields)
+        let response = try send(visit, by: client)
+        guard response.head.status == .ok, let body = try? visit.body(of: response) else { return }
+        let dictionary = DoctorDictionary(source: .twin, url: twin, response: response, body: body)
+        guard dictionary.isFor(url), dictionary.unkept == nil else { return }
+        let later = FetchVisit(url: url, accepted: Self.accepted, offering: dictionary.held, fields: fields)
+        let probe = DoctorProbe(.held, later, try send(later, by: client))
+        if probe.isDelta, probe.decoded != nil { seen.twin = dictionary }
     }
 
     /// Offers the dictionary at a URL that no cache has seen, before a request without one; only if the match

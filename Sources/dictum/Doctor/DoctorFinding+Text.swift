@@ -33,6 +33,7 @@ extension DoctorFinding {
         case .matchElsewhere: "match-elsewhere"
         case .unkept: "unkept"
         case .shortLife: "short-life"
+        case .twinWorks: "twin-works"
         case .notAnnounceable: "not-announceable"
         case .linkFailed: "link-failed"
         case .used: "used"
@@ -130,6 +131,9 @@ extension DoctorFinding {
         case .shortLife(let seconds):
             "Chromium keeps the dictionary for only \(Self.life(seconds)): a page that fetches less often gets no delta; "
                 + "announce the path on the page that fetches it, or set `cache_control` on the route"
+        case .twinWorks(let reason, let seconds, let line):
+            "Chromium does not keep this response\(reason.map { " (\($0.rawValue))" } ?? " for long"), but that of its twin URL "
+                + "for \(Self.life(seconds)): pages get deltas that have this line: \(line.text)"
         case .notAnnounceable(let reason): "no page can announce this path: \(Self.obstacle(reason))"
         case .linkFailed(let target, let why):
             "cannot fetch the dictionary \(target) that a Link names: \(why)"
@@ -156,8 +160,8 @@ extension DoctorFinding {
         case .noStore:
             "nobody may keep a response with no-store; remove it if the response may be kept"
         default:
-            "announce the path on the page that fetches it, send max-age or stale-while-revalidate, or set `cache_control` on "
-                + "the route"
+            "announce the path on the page that fetches it, send max-age or stale-while-revalidate, set `cache_control` on "
+                + "the route, or examine the URL with the user's --cookie or -H"
         }
     }
 

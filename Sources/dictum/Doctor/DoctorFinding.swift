@@ -42,6 +42,8 @@ enum DoctorFinding: Equatable, Sendable {
     case matchElsewhere(String)
     case unkept(UnkeptReason)
     case shortLife(Int64)
+    /// No browser keeps the response for long, but that of its twin URL, if a page has it fetched.
+    case twinWorks(UnkeptReason?, seconds: Int64, TwinLine)
     /// No page can announce the dictionary, which would compensate for its short lifetime.
     case notAnnounceable(UnannouncedReason)
     case linkFailed(String, why: String)
@@ -80,11 +82,24 @@ enum DoctorFinding: Equatable, Sendable {
         case .loopback, .systemAuthority, .offered, .linked, .used, .sameSite, .browserUsed, .setsCookie,
             .setsHarmlessCookie, .http2:
             .good
-        case .shortLife, .notAlwaysUsed, .changesEachTime, .ttlIgnored, .notAnnounceable, .browserUnchanged,
+        case .twinWorks, .shortLife, .notAlwaysUsed, .changesEachTime, .ttlIgnored, .notAnnounceable,
+            .browserUnchanged,
             .variesWidely, .http1Only, .priorKnowledge:
             .warning
         default: .problem
         }
+    }
+}
+
+/// The line by which a page has a twin URL fetched.
+struct TwinLine: Equatable, Sendable {
+    let path: String
+    let hasAuthorization: Bool
+
+    var text: String {
+        hasAuthorization
+            ? "fetch(\"\(DictionaryPath.twinPrefix)\(path)\", {headers: {Authorization: ...}, priority: \"low\"})"
+            : "<script src=\"\(DictionaryPath.twinPrefix).js\" data-paths=\"\(path)\" async></script>"
     }
 }
 

@@ -1,3 +1,4 @@
+internal import Dictionaries
 internal import HTTP
 
 /// Everything that the doctor has observed at a URL.
@@ -12,6 +13,10 @@ struct DoctorObservations: Sendable {
     var dictionary: DoctorDictionary?
     /// The target of a Link that could not be fetched, and why.
     var unlinked: (target: String, why: String)?
+    /// The response of the twin URL, if it is a dictionary over which the URL's responses come.
+    var twin: DoctorDictionary?
+    /// True if the requests carry Authorization.
+    var hasAuthorization = false
     /// True if the URL is a document, which browsers request by navigation.
     var isDocument = false
     /// True if the requests carry Authorization or a cookie.
@@ -24,6 +29,16 @@ struct DoctorObservations: Sendable {
     init(url: FetchURL, transport: DoctorTransport) {
         self.url = url
         self.transport = transport
+    }
+
+    /// True if the response of the URL is for one user, and a browser does not keep it for long.
+    var needsTwin: Bool {
+        guard page == .sameOrigin, let dictionary, dictionary.source == .own, dictionary.offer != nil else {
+            return false
+        }
+        let headers = dictionary.response.head.headers
+        let isPrivate = CacheControl(headers.values(.cacheControl)).isPrivate
+        return (hasCredentials || isPrivate || headers.contains(.setCookie)) && !dictionary.isKeptLong
     }
 }
 

@@ -80,6 +80,8 @@ struct DoctorDictionary: Sendable {
         case own
         /// A dictionary that the response names by Link.
         case linked(String)
+        /// The response of the twin URL.
+        case twin
     }
 
     let source: Source
@@ -105,6 +107,9 @@ struct DoctorDictionary: Sendable {
 
     /// The reason why Chromium does not keep it; nil if it does.
     var unkept: UnkeptReason? { judgement.unkept }
+
+    /// True if Chromium keeps it until the user comes back.
+    var isKeptLong: Bool { unkept == nil && remainingSeconds >= ResponseJudgement.shortLifeSeconds }
 
     /// The seconds for which Chromium keeps it, from when it came.
     var remainingSeconds: Int64 { judgement.remainingSeconds }
