@@ -14,14 +14,14 @@ OPTIONS = [
 ]
 
 
-def visit(port, path, folder):
+def visit(port, path, folder, login=""):
     """Coding, bytes, bytes of gzip -6 and exactness of each fetch after the first; nothing where there is no Chromium."""
     program = shutil.which("chromium")
     if not program:
         return []
     report = folder / "report.json"
     report.unlink(missing_ok=True)
-    url = f"http://localhost:{port}/visit?path={path}"
+    url = f"http://localhost:{port}/visit?path={path}&login={login}"
     process = subprocess.Popen(
         [program, *OPTIONS, f"--user-data-dir={folder / 'profile'}", url], stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={"HOME": str(folder), "PATH": "/usr/bin:/bin"})

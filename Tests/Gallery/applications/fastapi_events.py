@@ -1,13 +1,12 @@
-"""FastAPI: models, a bearer token, server-sent events, and a page that fetches."""
+"""FastAPI: models, a bearer token, and server-sent events."""
 
 import asyncio
 import json
-import os
 import zlib
 
 import gallery
-from fastapi import FastAPI, Header, HTTPException, Request
-from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
+from fastapi import FastAPI, Header, HTTPException
+from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BaseModel
 
 application = FastAPI(title="Gallery")
@@ -52,40 +51,8 @@ async def events(count: int = 5):
     return StreamingResponse(stream(), media_type="text/event-stream")
 
 
-PAGE = """<!doctype html><script>
-(async () => {
-  const path = new URLSearchParams(location.search).get("path"), rows = [];
-  for (let number = 0; number < 5; number++) {
-    await fetch("/advance", {method: "POST"});
-    const text = await (await fetch(path, {cache: "no-cache"})).text();
-    const entries = performance.getEntriesByName(new URL(path, location).href);
-    rows.push([text, entries[entries.length - 1].encodedBodySize, entries[entries.length - 1].contentEncoding || ""]);
-    // The browser writes a dictionary to its disk behind the response.
-    await new Promise(done => setTimeout(done, 300));
-  }
-  await fetch("/report", {method: "POST", body: JSON.stringify(rows)});
-})();
-</script>"""
-sent = []
-
-
-@application.get("/visit")
-async def visit() -> HTMLResponse:
-    sent.clear()
-    return HTMLResponse(PAGE)
-
-
-@application.post("/advance")
-async def advance():
-    tick = gallery.tick()
-    with open(os.environ["GALLERY_TICK"], "w", encoding="ascii") as file:
-        file.write(str(tick + 1))
-
-
 def changing(lines, cache_control):
-    response = JSONResponse(lines, headers={"Cache-Control": cache_control})
-    sent.append(response.body)
-    return response
+    return JSONResponse(lines, headers={"Cache-Control": cache_control})
 
 
 @application.get("/fresh")
@@ -98,18 +65,16 @@ async def own():
     return changing(gallery.private_lines("carol"), "private, max-age=600")
 
 
-@application.post("/report")
-async def report(request: Request):
-    rows = []
-    for body, (text, coded_bytes, coding) in zip(sent, await request.json(), strict=True):
-        compressor = zlib.compressobj(6, zlib.DEFLATED, 31, 8)
-        gzip_bytes = len(compressor.compress(body) + compressor.flush())
-        # Chromium says since version 126 in which coding a body came.
-        rows.append([coding, coded_bytes, gzip_bytes, text.encode() == body])
-    path = os.path.join(os.path.dirname(os.environ["GALLERY_TICK"]), "report.json")
-    with open(path + ".part", "w", encoding="utf-8") as file:
-        json.dump(rows[1:], file)
-    os.rename(path + ".part", path)
+@application.get("/rails")
+async def rails(authorization: str | None = Header(None)):
+    """What Rails adds to every response of a session."""
+    user = gallery.bearer(authorization)
+    if not user:
+        raise HTTPException(401, "A token is missing.")
+    response = changing(gallery.private_lines(user), "max-age=0, private, must-revalidate")
+    response.headers["ETag"] = f'W/"{zlib.crc32(response.body):08x}"'
+    response.set_cookie("_session", f"{gallery.tick():032x}", httponly=True)
+    return response
 
 
 if __name__ == "__main__":

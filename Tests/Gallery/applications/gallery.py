@@ -105,10 +105,11 @@ def serve(application):
     import socket
 
     import uvicorn
+    import visit
 
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     listener.listen(256)
     print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
-    config = uvicorn.Config(Digested(application), log_level="warning", access_log=False, lifespan="auto")
+    config = uvicorn.Config(visit.Visited(Digested(application)), log_level="warning", access_log=False, lifespan="auto")
     uvicorn.Server(config).run(sockets=[listener])
