@@ -31,15 +31,14 @@ struct DoctorObservations: Sendable {
         self.transport = transport
     }
 
-    /// True if the response of the URL is not for everybody, and a browser does not keep it for long.
+    /// True if the response of the URL is for one user, and a browser does not keep it for long.
     var needsTwin: Bool {
         guard page == .sameOrigin, let dictionary, dictionary.source == .own, dictionary.offer != nil else {
             return false
         }
         let headers = dictionary.response.head.headers
-        let cacheControl = CacheControl(headers.values(.cacheControl))
-        let isForAll = cacheControl.permitsSharing && !cacheControl.isPrivate && !hasCredentials
-        return !isForAll && !dictionary.isKeptLong
+        let isPrivate = CacheControl(headers.values(.cacheControl)).isPrivate
+        return (hasCredentials || isPrivate || headers.contains(.setCookie)) && !dictionary.isKeptLong
     }
 }
 

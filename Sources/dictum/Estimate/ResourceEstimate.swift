@@ -35,7 +35,7 @@ struct ResourceEstimate: Encodable, Sendable {
         let mix: String
         /// With the life that the response has; nil if it is not known, or if nobody keeps it.
         var asIs: ClientOutcome?
-        /// With dictionaries that live for a day: by `announce` or `cache_control`.
+        /// With dictionaries that live for a day: by `announce`, `cache_control` or the twin URL.
         var day: ClientOutcome?
     }
 

@@ -164,6 +164,8 @@ struct RouteSuggestion: Encodable, Sendable {
             lines.append(
                 "If everybody gets the same responses, and pages call fetch(url, {cache: \"no-cache\"}):")
             lines.append("cache_control: \"public, max-age=86400\"")
+            lines.append("If they belong to users who are logged in, on the page that fetches them:")
+            lines.append(TwinLine(path: match, hasAuthorization: false).text)
         } else if !match.contains("/:") {
             lines.append(
                 "Announce it on the route of the page that fetches it, such as this one of the page /:")

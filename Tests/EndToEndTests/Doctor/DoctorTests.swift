@@ -196,6 +196,24 @@ internal import Testing
         try Consultation.of(proxy.url("/feed")).expect("unkept")
     }
 
+    @Test(arguments: ["private, no-cache", "no-cache", "private, max-age=30"])
+    func `for users who are logged in the twin URL is tried, and the line for the page is printed`(
+        control: String
+    )
+        throws
+    {
+        let proxy = try served("", control)
+        let url = proxy.url("/feed?x=1")
+        let cookie = try Consultation.of(url, "--cookie", "session=ann")
+        #expect(
+            cookie.works && cookie.names.contains("twin-works") && !cookie.names.contains("unkept"),
+            "\(cookie.names)")
+        let line = #"<script src="/.dictum/own.js" data-paths="/feed?x=1" async></script>"#
+        #expect(cookie.findings.contains { $0.level == "warning" && $0.text.hasSuffix(line) })
+        let bearer = try Consultation.of(url, "-H", "Authorization: Bearer ann")
+        #expect(bearer.findings.contains { $0.text.contains(#"fetch("/.dictum/own/feed?x=1", {headers: {"#) })
+    }
+
     @Test func `a route without dictionaries`() throws {
         let proxy = try served(#"routes: [{match: "/*", dictionary: off}]"#)
         try Consultation.of(proxy.url("/feed")).expect("not-offered")
