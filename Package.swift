@@ -26,7 +26,6 @@ let package = Package(
     products: [.executable(name: "dictum", targets: ["dictum"])],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-http-structured-headers", exact: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -58,10 +57,16 @@ let package = Package(
             name: "Dictionaries",
             dependencies: [
                 "Primitives", "CZstd", "CBrotli", "CZlib", "CDeflate", "COpenSSL",
+                .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
+            ],
+            swiftSettings: strict),
+        // The server's memory of versions, on disk and shared between nodes.
+        .target(
+            name: "Storage",
+            dependencies: [
+                "Primitives", "Dictionaries",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
-                .product(name: "HashTreeCollections", package: "swift-collections"),
-                .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ],
             swiftSettings: strict),
         // A client of Redis and Valkey over the transports of HTTP.
@@ -69,7 +74,7 @@ let package = Package(
         .target(
             name: "Proxy",
             dependencies: [
-                "Primitives", "HTTP", "Dictionaries", "Redis", "CVersion",
+                "Primitives", "HTTP", "Dictionaries", "Storage", "Redis", "CVersion",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -82,7 +87,7 @@ let package = Package(
         .executableTarget(
             name: "dictum",
             dependencies: [
-                "Primitives", "HTTP", "Dictionaries", "Redis", "Proxy",
+                "Primitives", "HTTP", "Dictionaries", "Storage", "Redis", "Proxy",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -90,18 +95,19 @@ let package = Package(
 
         // Shared test tools: an origin, a client, bodies that change.
         .target(
-            name: "TestSupport", dependencies: ["Primitives", "CNghttp2", "Dictionaries"],
+            name: "TestSupport", dependencies: ["Primitives", "CNghttp2", "Dictionaries", "Storage"],
             path: "Tests/Support",
             swiftSettings: strict),
         // A simulated day of clients for `make bench`; not a product.
         .executableTarget(
-            name: "Simulation", dependencies: ["Primitives", "Dictionaries", "Proxy", "TestSupport"],
+            name: "Simulation",
+            dependencies: ["Primitives", "Dictionaries", "Storage", "Proxy", "TestSupport"],
             path: "Tests/Benchmarks/Simulation",
             swiftSettings: strict),
         // The parsers with rules for every input; .ci/fuzz builds the driver with libFuzzer.
         .target(
             name: "FuzzTargets",
-            dependencies: ["Primitives", "HTTP", "Dictionaries", "Redis", "Proxy", "TestSupport"],
+            dependencies: ["Primitives", "HTTP", "Dictionaries", "Storage", "Redis", "Proxy", "TestSupport"],
             path: "Tests/Fuzz/Targets", swiftSettings: strict),
         .executableTarget(
             name: "Fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Driver", swiftSettings: strict),
@@ -114,15 +120,20 @@ let package = Package(
             name: "DictionariesTests", dependencies: ["Primitives", "Dictionaries", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
+            name: "StorageTests", dependencies: ["Primitives", "Dictionaries", "Storage", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
             name: "RedisTests", dependencies: ["Primitives", "HTTP", "Redis", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "ProxyTests",
-            dependencies: ["Primitives", "Proxy", "HTTP", "Dictionaries", "Redis", "TestSupport"],
+            dependencies: ["Primitives", "Proxy", "HTTP", "Dictionaries", "Storage", "Redis", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["Primitives", "dictum", "HTTP", "Dictionaries", "Proxy", "TestSupport"],
+            dependencies: [
+                "Primitives", "dictum", "HTTP", "Dictionaries", "Storage", "Proxy", "TestSupport",
+            ],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6])

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Storage
 
 /// The dictionaries that clients would hold, had they been offered any.
 ///
@@ -17,7 +18,7 @@ struct ObservedClients: Sendable {
 
     /// A dictionary that a client would hold.
     struct Held: Sendable {
-        let version: Dictionaries.Version
+        let version: Storage.Version
         /// The digest of the body, which the name of a personal version does not tell.
         let digest: Digest
         /// The time until which the client keeps it, in milliseconds since 1970.
