@@ -30,6 +30,17 @@ package struct Digest: Hashable, Sendable {
         self.init(bytes: bytes)
     }
 
+    /// Reads 64 lower-case hexadecimal digits; nil unless it is exactly that.
+    package init?(hex text: String) {
+        let digits = Array(text.utf8)
+        guard digits.count == 2 * Self.byteCount else { return nil }
+        let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { index in
+            UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16)
+        }
+        self.init(bytes: bytes)
+        guard hex == text else { return nil }
+    }
+
     package init(words word: (Int) -> UInt64) {
         (word0, word1, word2, word3) = (word(0), word(1), word(2), word(3))
     }
