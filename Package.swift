@@ -1,17 +1,25 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The settings of every Swift target: Swift 6 mode, no warnings, imports that say what they expose.
-let strict: [SwiftSetting] = [
+/// What every Swift target must obey: Swift 6 mode, no warnings, imports that say what they expose.
+let checks: [SwiftSetting] = [
     .strictMemorySafety(),
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
-    // A request crosses the modules some hundred times; without it small functions are calls (measured: 4 % of the
-    // CPU of a small answer).
-    .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
+
+/// The settings of the server's targets, and of the tests.
+///
+/// A request crosses the modules some hundred times; without the flag small functions are calls (measured: 4 % of the
+/// CPU of a small answer).
+let strict = checks + [.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))]
+
+/// The settings of what an app builds: as a dependency it must have no unsafe flags, or SwiftPM refuses it.
+///
+/// `make build` and packages set DICTUM_VERSION, and so have the flag here as well.
+let shared = Context.environment["DICTUM_VERSION"] == nil ? checks : strict
 
 /// The version: `make build` and packages give that of the tag, which `.ci/version` tells.
 ///
@@ -23,7 +31,10 @@ let version: [CSetting] =
 
 let package = Package(
     name: "dictum",
-    products: [.executable(name: "dictum", targets: ["dictum"])],
+    products: [
+        .executable(name: "dictum", targets: ["dictum"]),
+        .library(name: "DictumClient", targets: ["DictumClient"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-http-structured-headers", exact: "1.7.0"),
@@ -45,7 +56,7 @@ let package = Package(
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2"),
 
         // Values and functions over bytes, without I/O, that both HTTP and Dictionaries need.
-        .target(name: "Primitives", swiftSettings: strict),
+        .target(name: "Primitives", swiftSettings: shared),
         .target(
             name: "HTTP",
             dependencies: [
@@ -59,7 +70,7 @@ let package = Package(
                 "Primitives", "CZstd", "CBrotli", "CZlib", "CDeflate", "COpenSSL",
                 .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ],
-            swiftSettings: strict),
+            swiftSettings: shared),
         // The server's memory of versions, on disk and shared between nodes.
         .target(
             name: "Storage",
@@ -69,6 +80,8 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
+        // The client of apps, which follows the rules of `Dictionaries`.
+        .target(name: "DictumClient", dependencies: ["Primitives", "Dictionaries"], swiftSettings: shared),
         // A client of Redis and Valkey over the transports of HTTP.
         .target(name: "Redis", dependencies: ["Primitives", "HTTP"], swiftSettings: strict),
         .target(
@@ -123,6 +136,10 @@ let package = Package(
             name: "StorageTests", dependencies: ["Primitives", "Dictionaries", "Storage", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
+            name: "DictumClientTests",
+            dependencies: ["Primitives", "Dictionaries", "DictumClient", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
             name: "RedisTests", dependencies: ["Primitives", "HTTP", "Redis", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
@@ -132,7 +149,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "Primitives", "dictum", "HTTP", "Dictionaries", "Storage", "Proxy", "TestSupport",
+                "Primitives", "dictum", "HTTP", "Dictionaries", "Storage", "Proxy", "DictumClient",
+                "TestSupport",
             ],
             swiftSettings: strict),
     ],
