@@ -1,17 +1,25 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The settings of every Swift target: Swift 6 mode, no warnings, imports that say what they expose.
-let strict: [SwiftSetting] = [
+/// What every Swift target must obey: Swift 6 mode, no warnings, imports that say what they expose.
+let checks: [SwiftSetting] = [
     .strictMemorySafety(),
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
-    // A request crosses the modules some hundred times; without it small functions are calls (measured: 4 % of the
-    // CPU of a small answer).
-    .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
+
+/// The settings of the server's targets, and of the tests.
+///
+/// A request crosses the modules some hundred times; without the flag small functions are calls (measured: 4 % of the
+/// CPU of a small answer).
+let strict = checks + [.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))]
+
+/// The settings of what an app builds: as a dependency it must have no unsafe flags, or SwiftPM refuses it.
+///
+/// `make build` and packages set DICTUM_VERSION, and so have the flag here as well.
+let shared = Context.environment["DICTUM_VERSION"] == nil ? checks : strict
 
 /// The version: `make build` and packages give that of the tag, which `.ci/version` tells.
 ///
@@ -23,10 +31,12 @@ let version: [CSetting] =
 
 let package = Package(
     name: "dictum",
-    products: [.executable(name: "dictum", targets: ["dictum"])],
+    products: [
+        .executable(name: "dictum", targets: ["dictum"]),
+        .library(name: "DictumClient", targets: ["DictumClient"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
         .package(url: "https://github.com/apple/swift-http-structured-headers", exact: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
@@ -46,7 +56,7 @@ let package = Package(
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2"),
 
         // Values and functions over bytes, without I/O, that both HTTP and Dictionaries need.
-        .target(name: "Primitives", swiftSettings: strict),
+        .target(name: "Primitives", swiftSettings: shared),
         .target(
             name: "HTTP",
             dependencies: [
@@ -58,18 +68,26 @@ let package = Package(
             name: "Dictionaries",
             dependencies: [
                 "Primitives", "CZstd", "CBrotli", "CZlib", "CDeflate", "COpenSSL",
-                .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
-                .product(name: "HashTreeCollections", package: "swift-collections"),
                 .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ],
+            swiftSettings: shared),
+        // The server's memory of versions, on disk and shared between nodes.
+        .target(
+            name: "Storage",
+            dependencies: [
+                "Primitives", "Dictionaries",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
             swiftSettings: strict),
+        // The client of apps, which follows the rules of `Dictionaries`.
+        .target(name: "DictumClient", dependencies: ["Primitives", "Dictionaries"], swiftSettings: shared),
         // A client of Redis and Valkey over the transports of HTTP.
         .target(name: "Redis", dependencies: ["Primitives", "HTTP"], swiftSettings: strict),
         .target(
             name: "Proxy",
             dependencies: [
-                "Primitives", "HTTP", "Dictionaries", "Redis", "CVersion",
+                "Primitives", "HTTP", "Dictionaries", "Storage", "Redis", "CVersion",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
             ],
@@ -82,7 +100,7 @@ let package = Package(
         .executableTarget(
             name: "dictum",
             dependencies: [
-                "Primitives", "HTTP", "Dictionaries", "Redis", "Proxy",
+                "Primitives", "HTTP", "Dictionaries", "Storage", "Redis", "Proxy",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -90,18 +108,19 @@ let package = Package(
 
         // Shared test tools: an origin, a client, bodies that change.
         .target(
-            name: "TestSupport", dependencies: ["Primitives", "CNghttp2", "Dictionaries"],
+            name: "TestSupport", dependencies: ["Primitives", "CNghttp2", "Dictionaries", "Storage"],
             path: "Tests/Support",
             swiftSettings: strict),
         // A simulated day of clients for `make bench`; not a product.
         .executableTarget(
-            name: "Simulation", dependencies: ["Primitives", "Dictionaries", "Proxy", "TestSupport"],
+            name: "Simulation",
+            dependencies: ["Primitives", "Dictionaries", "Storage", "Proxy", "TestSupport"],
             path: "Tests/Benchmarks/Simulation",
             swiftSettings: strict),
         // The parsers with rules for every input; .ci/fuzz builds the driver with libFuzzer.
         .target(
             name: "FuzzTargets",
-            dependencies: ["Primitives", "HTTP", "Dictionaries", "Redis", "Proxy", "TestSupport"],
+            dependencies: ["Primitives", "HTTP", "Dictionaries", "Storage", "Redis", "Proxy", "TestSupport"],
             path: "Tests/Fuzz/Targets", swiftSettings: strict),
         .executableTarget(
             name: "Fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Driver", swiftSettings: strict),
@@ -114,15 +133,25 @@ let package = Package(
             name: "DictionariesTests", dependencies: ["Primitives", "Dictionaries", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
+            name: "StorageTests", dependencies: ["Primitives", "Dictionaries", "Storage", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "DictumClientTests",
+            dependencies: ["Primitives", "Dictionaries", "DictumClient", "TestSupport"],
+            swiftSettings: strict),
+        .testTarget(
             name: "RedisTests", dependencies: ["Primitives", "HTTP", "Redis", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "ProxyTests",
-            dependencies: ["Primitives", "Proxy", "HTTP", "Dictionaries", "Redis", "TestSupport"],
+            dependencies: ["Primitives", "Proxy", "HTTP", "Dictionaries", "Storage", "Redis", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
-            dependencies: ["Primitives", "dictum", "HTTP", "Dictionaries", "Proxy", "TestSupport"],
+            dependencies: [
+                "Primitives", "dictum", "HTTP", "Dictionaries", "Storage", "Proxy", "DictumClient",
+                "TestSupport",
+            ],
             swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6])

@@ -1,4 +1,5 @@
 package import Dictionaries
+internal import Storage
 
 /// An encoder whose output a test changes, as a broken library would.
 package final class FaultyEncoder: Encoder {

@@ -30,7 +30,7 @@ package final class Body: Sendable {
     }
 
     /// Returns true if an array shares the memory of the body, as it does when it comes from the store.
-    func hasMemory(of other: [UInt8]) -> Bool {
+    package func hasMemory(of other: [UInt8]) -> Bool {
         // Safe: the addresses are compared, not followed.
         unsafe other.withUnsafeBufferPointer { unsafe $0.baseAddress == stableAddress }
     }

@@ -43,7 +43,7 @@ package struct DecoderLimits: Sendable {
     /// read.
     package var maxRatio: Int
     /// The maximum number of bytes per step, so that a body of unknown length takes little memory at a time.
-    var stepBytes = 64 << 10
+    package var stepBytes = 64 << 10
 
     /// Limits the bytes, and the ratio to 100 by default.
     package init(maxBytes: Int, maxRatio: Int = 100) {

@@ -3,8 +3,8 @@ internal import CZstd
 /// Bodies packed as single Zstandard frames (RFC 8878), over another body or alone, for the store.
 ///
 /// A frame has its length and a checksum. It does not name its dictionary, which the store knows.
-enum ZstdFrames {
-    static func pack(
+package enum ZstdFrames {
+    package static func pack(
         _ body: Body, over dictionary: PreparedDictionary? = nil, level: Int? = nil
     ) throws(CodingError) -> [UInt8] {
         let encoder = try ZstdEncoder(
@@ -18,7 +18,7 @@ enum ZstdFrames {
     }
 
     /// Returns the bytes of a frame; throws unless there are exactly `count`.
-    static func unpack(
+    package static func unpack(
         _ frame: [UInt8], count: Int, over dictionary: Body? = nil
     ) throws(CodingError) -> [UInt8] {
         guard let context = ZstdDecoderContext.take() else {

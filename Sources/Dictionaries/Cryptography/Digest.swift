@@ -30,7 +30,18 @@ package struct Digest: Hashable, Sendable {
         self.init(bytes: bytes)
     }
 
-    init(words word: (Int) -> UInt64) {
+    /// Reads 64 lower-case hexadecimal digits; nil unless it is exactly that.
+    package init?(hex text: String) {
+        let digits = Array(text.utf8)
+        guard digits.count == 2 * Self.byteCount else { return nil }
+        let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { index in
+            UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16)
+        }
+        self.init(bytes: bytes)
+        guard hex == text else { return nil }
+    }
+
+    package init(words word: (Int) -> UInt64) {
         (word0, word1, word2, word3) = (word(0), word(1), word(2), word(3))
     }
 
@@ -38,12 +49,12 @@ package struct Digest: Hashable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(word0) }
 
     /// Hashes all bytes, for tables of digests that somebody may have made up.
-    func hashAll(into hasher: inout Hasher) {
+    package func hashAll(into hasher: inout Hasher) {
         for word in [word0, word1, word2, word3] { hasher.combine(word) }
     }
 
     /// Eight of the bytes: a shorter key for tables that compare the whole later.
-    var part: UInt64 { word0 }
+    package var part: UInt64 { word0 }
 
     /// The 32 bytes in the order of the wire.
     package var bytes: [UInt8] {

@@ -8,6 +8,8 @@ package enum AvailableDictionary {
     /// A digest takes 46 bytes, the rest is for parameters.
     package static let lineBytesMax = 1024
 
+    package static func serialized(_ digest: Digest) -> String { ":\(digest.base64):" }
+
     /// Returns the digest that the client advertises; nil unless there is exactly one line with one digest of 32
     /// bytes.
     package static func parse(_ lines: [String]) -> Digest? {
@@ -60,6 +62,9 @@ package enum AvailableDictionary {
 package enum DictionaryID {
     /// The length of the longest id (RFC 9842 section 2.1.3).
     package static let charactersMax = 1024
+
+    /// Writes an id, which has printable ASCII characters only.
+    package static func serialized(_ id: String) -> String { FieldSyntax.quoted(id) }
 
     /// Returns the id; nil unless there is exactly one line with one String of at most 1,024 characters.
     package static func parse(_ lines: [String]) -> String? {

@@ -13,6 +13,25 @@ package enum ContentCoding: String, CaseIterable, Sendable {
     /// Zstandard over a dictionary (RFC 9842 section 5).
     case dcz
 
+    /// Reads the lines of Content-Encoding as a client does; nil for another coding, and for several.
+    ///
+    /// Several codings are possible, but no server applies them on purpose.
+    package init?(contentEncoding lines: [String]) {
+        // RFC 9110 section 8.4.1: the names of codings are case-insensitive.
+        var members: [String] = []
+        for line in lines {
+            for member in line.split(separator: ",") {
+                let name = member.lowercased().filter { $0 != " " && $0 != "\t" }
+                if !name.isEmpty, name != ContentCoding.identity.token { members.append(name) }
+            }
+        }
+        switch members.count {
+        case 0: self = .identity
+        case 1: self.init(rawValue: members[0] == "x-gzip" ? "gzip" : members[0])
+        default: return nil
+        }
+    }
+
     /// The name in Content-Encoding and Accept-Encoding.
     package var token: String { rawValue }
 

@@ -50,4 +50,18 @@ enum FieldSyntax {
         }
         return value
     }
+
+    /// Writes a String of printable ASCII characters (RFC 9651 section 4.1.6): only the quotation mark and the
+    /// backslash are escaped.
+    static func quoted(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count + 8)
+        bytes.append(ASCII.quote)
+        for byte in text.utf8 {
+            if byte == ASCII.quote || byte == ASCII.backslash { bytes.append(ASCII.backslash) }
+            bytes.append(byte)
+        }
+        bytes.append(ASCII.quote)
+        return String(decoding: bytes, as: UTF8.self)
+    }
 }

@@ -50,11 +50,11 @@ package struct UseAsDictionary: Equatable, Sendable {
     }
 
     package var serialized: String {
-        var text = "match=" + Self.quoted(match)
+        var text = "match=" + FieldSyntax.quoted(match)
         if !matchDest.isEmpty {
-            text += ", match-dest=(" + matchDest.map(Self.quoted).joined(separator: " ") + ")"
+            text += ", match-dest=(" + matchDest.map(FieldSyntax.quoted).joined(separator: " ") + ")"
         }
-        if !id.isEmpty { text += ", id=" + Self.quoted(id) }
+        if !id.isEmpty { text += ", id=" + FieldSyntax.quoted(id) }
         if let ttl { text += ", ttl=\(ttl)" }
         return text
     }
@@ -62,19 +62,6 @@ package struct UseAsDictionary: Equatable, Sendable {
     /// RFC 9651 section 3.3.3: a String has printable ASCII characters only.
     private static func isExpressible(_ text: String) -> Bool {
         text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
-    }
-
-    /// RFC 9651 section 4.1.6: only the quotation mark and the backslash are escaped.
-    private static func quoted(_ text: String) -> String {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count + 8)
-        bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { bytes.append(UInt8(ascii: "\\")) }
-            bytes.append(byte)
-        }
-        bytes.append(UInt8(ascii: "\""))
-        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

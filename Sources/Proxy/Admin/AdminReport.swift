@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Foundation
+internal import Storage
 
 /// The report of `/report`: what dictionaries save, or would save, per route.
 extension AdminStatus {

@@ -3,6 +3,7 @@ internal import Dictionaries
 internal import HTTP
 internal import Primitives
 internal import Redis
+internal import Storage
 internal import Synchronization
 
 /// The state of a running proxy, as the admin listener reports it.

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Primitives
+internal import Storage
 
 /// The work on a complete body: identify it and code it.
 ///

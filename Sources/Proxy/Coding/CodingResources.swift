@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Storage
 
 /// The resources that code bodies: threads, memory and the deltas made so far.
 ///
@@ -38,7 +39,7 @@ final class CodingResources: Sendable {
 
     /// Returns the strongest pass for a delta, whose body is a version at `target` and whose dictionary is another version.
     func strongestPass(
-        _ key: DeltaKey, of target: VersionKey, over version: Dictionaries.Version, in store: DictionaryStore,
+        _ key: DeltaKey, of target: VersionKey, over version: Storage.Version, in store: DictionaryStore,
         on route: Route, withMemory: @escaping @Sendable (Int, () -> Void) -> Bool
     ) -> StrongestPass {
         StrongestPass(

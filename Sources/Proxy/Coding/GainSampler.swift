@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Primitives
+internal import Storage
 internal import Synchronization
 
 /// Measures how much deltas save, by coding about 1 in 64 of their bodies without a dictionary too.

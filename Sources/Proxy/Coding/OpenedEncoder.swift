@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Primitives
+internal import Storage
 
 /// An encoder made on another thread, with its output so far, for the loop.
 ///

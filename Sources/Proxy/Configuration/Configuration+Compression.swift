@@ -1,4 +1,5 @@
 package import Dictionaries
+package import Storage
 
 extension Configuration {
     /// The rules of compression.

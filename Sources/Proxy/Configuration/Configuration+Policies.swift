@@ -1,4 +1,5 @@
 package import Dictionaries
+internal import Storage
 
 extension Configuration {
     /// True if a route has dictionaries, whose ids are made with the store's key.

@@ -2,6 +2,7 @@ internal import Dictionaries
 internal import Foundation
 internal import HTTP
 internal import Redis
+internal import Storage
 
 extension Configuration {
     /// Checks what a start needs besides the file: the key file, the upstreams' names and the folders of the

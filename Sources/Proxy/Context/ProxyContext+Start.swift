@@ -1,6 +1,7 @@
-package import Dictionaries
+internal import Dictionaries
 internal import Glibc
 internal import Redis
+package import Storage
 
 extension ProxyContext {
     /// Opens the store and resolves the names of the upstreams; blocks.

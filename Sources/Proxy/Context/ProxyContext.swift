@@ -1,8 +1,9 @@
-package import Dictionaries
+internal import Dictionaries
 internal import Dispatch
 internal import HTTP
 internal import Primitives
 internal import Redis
+package import Storage
 
 /// The state that all loops share under one configuration; safe from any thread.
 ///

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Primitives
+internal import Storage
 
 /// The latest warnings and errors of the operator's log, for the admin listener.
 ///

@@ -2,6 +2,7 @@ internal import Dictionaries
 internal import Dispatch
 internal import HTTP
 internal import Redis
+internal import Storage
 internal import Synchronization
 
 /// The parts of a proxy that outlive reloads: the store, the budgets and the caches.

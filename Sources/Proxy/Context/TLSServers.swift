@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Storage
 
 /// The TLS servers of the listeners of one configuration.
 ///

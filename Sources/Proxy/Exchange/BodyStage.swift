@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Primitives
+internal import Storage
 
 /// The stage of a response's body, with all that only this stage needs.
 enum BodyStage: ~Copyable {

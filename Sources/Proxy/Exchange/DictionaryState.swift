@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Storage
 
 /// The state of the dictionary that a request offers.
 enum DictionaryState {

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import HTTP
 internal import Primitives
+internal import Storage
 
 // MARK: - A body becomes a version
 
@@ -109,11 +110,11 @@ extension Exchange {
     /// Two users may share an entity tag, so the tag alone proves nothing for bodies that are not for all clients.
     func versionConfirmed(
         by response: ResponseFacts, _ headers: Headers
-    ) -> (target: AdmissionTarget, version: Dictionaries.Version)? {
+    ) -> (target: AdmissionTarget, version: Storage.Version)? {
         guard let tag = headers.first(.etag).flatMap({ EntityTag($0)?.opaque }) else { return nil }
         let own = headers.values(.useAsDictionary)
         let audience = audience(of: response)
-        func version(at target: AdmissionTarget) -> Dictionaries.Version? {
+        func version(at target: AdmissionTarget) -> Storage.Version? {
             proxy.index.version(target.key, etag: tag)
         }
         // A 304 that does not repeat its Cache-Control, as it should, is about what the whole response said.
@@ -328,7 +329,7 @@ extension Exchange {
         return seconds > 0 ? Int(clamping: seconds) : nil
     }
 
-    func noteOffered(_ version: Dictionaries.Version, _ form: OfferForm) {
+    func noteOffered(_ version: Storage.Version, _ form: OfferForm) {
         let now = SystemClock.unixSeconds
         guard form == .inBand else { return context.store.touch(version, now: now) }
         context.store.offered(version, over: dictionary.version, now: now)

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import HTTP
 internal import Primitives
+internal import Storage
 
 // MARK: - Public bodies are proven, and pages announce dictionaries
 
@@ -77,7 +78,7 @@ extension Exchange {
     // MARK: Named versions
 
     /// Notes a client that advertises a named version.
-    func recordUser(of version: Dictionaries.Version) {
+    func recordUser(of version: Storage.Version) {
         guard linked == nil, version.isPinned(at: SystemClock.unixSeconds), let client = linkClient.address
         else {
             return
@@ -158,7 +159,7 @@ extension Exchange {
     }
 
     /// Returns the named version of a chain, of the variant that this client would be sent.
-    private func announcedVersion(of chain: ChainKey, isLearned: Bool, now: Int) -> Dictionaries.Version? {
+    private func announcedVersion(of chain: ChainKey, isLearned: Bool, now: Int) -> Storage.Version? {
         let known = proxy.index.recent(of: chain) + proxy.index.named(of: chain, now: now)
         guard let newest = known.first else { return nil }
         let route = context.routes.route(of: newest)

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import HTTP
 internal import Primitives
+internal import Storage
 
 // MARK: - The client's dictionary is found
 
@@ -18,14 +19,14 @@ extension Exchange {
         context.store.countUnknown()
     }
 
-    private func use(_ version: Dictionaries.Version) {
+    private func use(_ version: Storage.Version) {
         context.store.advertised(version, now: SystemClock.unixSeconds)
         recordUser(of: version)
         readDictionary(version)
     }
 
     /// Has the dictionary read, if it is not in memory.
-    func readDictionary(_ version: Dictionaries.Version) {
+    func readDictionary(_ version: Storage.Version) {
         dictionary = .loading(version)
         load(version) { exchange, body in exchange.dictionaryRead(body) }
     }
@@ -45,7 +46,7 @@ extension Exchange {
     // MARK: Versions for all clients, and for clients that prove that they were given them
 
     /// Returns the version of this digest that all clients may use.
-    private func publicVersion(_ digest: Digest) -> Dictionaries.Version? {
+    private func publicVersion(_ digest: Digest) -> Storage.Version? {
         guard route.policy.scope == .public, let authority = resource.authority else { return nil }
         return proxy.index.find(
             digest: digest, authority: authority, url: resource.url,
@@ -57,7 +58,7 @@ extension Exchange {
     ///
     /// Versions are looked up only after the proof, so that the time does not reveal them: without a proof a digest
     /// that others hold costs the same work as an unknown one.
-    private func provenVersion(_ digest: Digest) -> Dictionaries.Version? {
+    private func provenVersion(_ digest: Digest) -> Storage.Version? {
         guard let proof = proof(of: digest),
             let version = proxy.index.version(chain: proof.chain, digest: digest)
         else { return nil }
@@ -151,7 +152,7 @@ extension Exchange {
 
     /// Returns the version that the client named, if a response may be coded over it: public ones only over public
     /// bodies.
-    func usableVersion(for response: ResponseFacts) -> Dictionaries.Version? {
+    func usableVersion(for response: ResponseFacts) -> Storage.Version? {
         guard let version = dictionary.version else { return nil }
         // The scope is asked first, since the audience costs more.
         return version.chainKey.scope == .public || audience(of: response) != .public ? version : nil

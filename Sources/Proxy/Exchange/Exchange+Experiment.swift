@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Storage
 
 // MARK: - Clients without dictionaries, and what monitoring is told
 

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import HTTP
 internal import Primitives
+internal import Storage
 
 // MARK: - A response of an observed route is measured beside the traffic
 

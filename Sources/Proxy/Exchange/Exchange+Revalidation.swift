@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Storage
 
 // MARK: - The upstream is asked about a stored response
 
@@ -10,7 +11,7 @@ extension Exchange {
             Revalidation.mayAsk(request, framing: upload.framing, facts)
         else { return }
         // The last whole response said whether it is for all clients or for holders. Both kinds are revalidated.
-        var newest: Dictionaries.Version?
+        var newest: Storage.Version?
         for chain in [resource.publicChain, resource.unlistedChain].compactMap({ $0 }) {
             let version = proxy.index.newestWithHead(
                 chain: chain, url: resource.url.text, values: variantValue)

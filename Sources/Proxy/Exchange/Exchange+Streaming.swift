@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Storage
 
 // MARK: - A body goes out piece by piece
 

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Storage
 
 // MARK: - A body that was held goes out whole
 

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import HTTP
 internal import Primitives
+internal import Storage
 
 /// One request and its response.
 ///
@@ -400,7 +401,7 @@ struct ExchangeReference: Sendable {
 
 extension Exchange {
     /// Hands the body of a version over: at once if it is in memory, else when it has been read; nil if it cannot be read.
-    func load(_ version: Dictionaries.Version, _ done: @escaping @Sendable (Exchange, Body?) -> Void) {
+    func load(_ version: Storage.Version, _ done: @escaping @Sendable (Exchange, Body?) -> Void) {
         if let body = context.store.hotBody(of: version) { return done(self, body) }
         let exchange = ExchangeReference(self)
         context.store.load(version) { body in

@@ -1,17 +1,18 @@
 internal import Dictionaries
 internal import HTTP
 internal import Primitives
+internal import Storage
 
 /// A stored version that a request addresses by the URL of a Link.
 ///
 /// A class, so that all other requests hold one nil reference.
 final class LinkedDictionary: Sendable {
-    let version: Dictionaries.Version
+    let version: Storage.Version
     /// The route of the body's own URL, whose settings apply.
     let route: Route
     private let lifeSeconds: Int
 
-    private init(version: Dictionaries.Version, route: Route, lifeSeconds: Int) {
+    private init(version: Storage.Version, route: Route, lifeSeconds: Int) {
         self.version = version
         self.route = route
         self.lifeSeconds = lifeSeconds

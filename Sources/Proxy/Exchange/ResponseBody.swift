@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Storage
 
 /// The body of one response on its way from the upstream to the client, as a state machine without I/O.
 ///

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Storage
 
 /// A response of the upstream, or of the store in its place: its head, its facts and the decisions about it.
 struct UpstreamResponse {

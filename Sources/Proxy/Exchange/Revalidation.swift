@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Storage
 
 /// The rules for asking the upstream about a stored response: pure functions.
 ///
@@ -174,13 +175,13 @@ final class StoredResponse {
         case lost
     }
 
-    let version: Dictionaries.Version
+    let version: Storage.Version
     let kept: KeptHead
     var body = BodyState.loading
     /// The 304 that has come.
     var notModified: ResponseHead?
 
-    init(version: Dictionaries.Version, kept: KeptHead) {
+    init(version: Storage.Version, kept: KeptHead) {
         self.version = version
         self.kept = kept
     }

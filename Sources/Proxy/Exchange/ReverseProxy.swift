@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import HTTP
 internal import Primitives
+internal import Storage
 
 /// The proxy of one loop: it hands each request to an `Exchange`, whose file reads as the life of a request.
 ///

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Primitives
+internal import Storage
 
 /// The copy of a body that goes out piece by piece, and becomes a version once it is complete.
 struct VersionCopy: ~Copyable {

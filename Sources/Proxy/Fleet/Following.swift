@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Primitives
 internal import Redis
+internal import Storage
 
 /// What a node has learnt of the others; a pure value.
 struct Following: Sendable {

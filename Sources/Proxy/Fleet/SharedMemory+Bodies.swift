@@ -3,6 +3,7 @@ internal import Dispatch
 internal import HTTP
 internal import Primitives
 internal import Redis
+internal import Storage
 
 // MARK: - Bodies of other nodes
 
@@ -113,7 +114,7 @@ extension SharedMemory {
 
     private func end(
         _ name: SharedName, _ urgency: RedisUrgency, _ result: SharedMemoryStatistics.LookUp,
-        _ version: Dictionaries.Version? = nil
+        _ version: Storage.Version? = nil
     ) {
         counters.withLock { counters in
             if urgency == .request {

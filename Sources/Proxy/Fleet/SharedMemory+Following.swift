@@ -2,6 +2,7 @@ internal import Dictionaries
 internal import Dispatch
 internal import Primitives
 internal import Redis
+internal import Storage
 
 // MARK: - What other nodes announce
 
@@ -154,7 +155,7 @@ extension SharedMemory {
     }
 
     /// Returns this node's version of a name.
-    private func version(_ name: SharedName) -> Dictionaries.Version? {
+    private func version(_ name: SharedName) -> Storage.Version? {
         guard name.isSealed else {
             return store.version(name, chain: state.withLock { $0.index.news(of: name)?.chain })
         }
@@ -164,7 +165,7 @@ extension SharedMemory {
         }
     }
 
-    private func publish(stored version: Dictionaries.Version) {
+    private func publish(stored version: Storage.Version) {
         store.load(version) { [weak self] body in
             guard let self, let body else { return }
             publish([store.sharable(version, body)])
@@ -179,7 +180,7 @@ extension SharedMemory {
         work.asyncAfter(deadline: .now() + pause) { [weak self] in self?.repeatNext(versions[...]) }
     }
 
-    private func repeatNext(_ versions: ArraySlice<Dictionaries.Version>) {
+    private func repeatNext(_ versions: ArraySlice<Storage.Version>) {
         var (rest, count) = (versions, 0)
         while count < Self.repeatedBatch, let version = rest.popFirst() {
             guard let name = store.name(of: version, commonKeys) else { continue }

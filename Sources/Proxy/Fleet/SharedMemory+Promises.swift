@@ -2,6 +2,7 @@ internal import Dictionaries
 internal import Dispatch
 internal import Primitives
 internal import Redis
+internal import Storage
 
 // MARK: - Ids that were given out before their body was complete
 
@@ -63,7 +64,7 @@ extension SharedMemory {
 
     /// Announces those ids of a version again that no announcement names, or all; returns true if there are some.
     @discardableResult
-    func repeatPromises(of version: Dictionaries.Version, all: Bool = false) -> Bool {
+    func repeatPromises(of version: Storage.Version, all: Bool = false) -> Bool {
         let promises = store.promises(of: version)
         guard !promises.isEmpty else { return false }
         let some = state.withLock { state in

@@ -2,6 +2,7 @@ internal import Dictionaries
 internal import Dispatch
 internal import Primitives
 internal import Redis
+internal import Storage
 
 /// The versions of this node that wait to be written to the shared store, within a bound; a pure value.
 struct Publications: Sendable {
@@ -136,7 +137,7 @@ extension SharedMemory {
     }
 
     /// Notes where a sealed version is.
-    func note(_ version: Dictionaries.Version, as name: SharedName) {
+    func note(_ version: Storage.Version, as name: SharedName) {
         guard name.isSealed else { return }
         state.withLock { $0.sealedRows.set(version.id, for: name) }
     }

@@ -3,6 +3,7 @@ internal import Dispatch
 internal import HTTP
 internal import Primitives
 internal import Redis
+internal import Storage
 
 /// The memory that several nodes share over one Redis or Valkey: each announces its versions, and gets the bodies of
 /// others when a client names them.
@@ -30,7 +31,7 @@ final class SharedMemory: Sendable {
     }
 
     /// Called with the version, on a queue of the memory or on a loop; nil if it could not be had in time.
-    typealias Completion = @Sendable (Dictionaries.Version?) -> Void
+    typealias Completion = @Sendable (Storage.Version?) -> Void
 
     let store: DictionaryStore
     let client: RedisClient
@@ -153,7 +154,7 @@ final class SharedMemory: Sendable {
     }
 
     /// Ends a question.
-    func finish(_ name: SharedName, _ version: Dictionaries.Version?) {
+    func finish(_ name: SharedName, _ version: Storage.Version?) {
         let requests = state.withLock { $0.waiting.removeValue(forKey: name) } ?? []
         for completion in requests { completion(version) }
     }

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Storage
 
 /// The versions whose last holder has gone on, until the shared store may lose them; a pure value.
 ///

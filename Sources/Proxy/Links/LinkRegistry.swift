@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Primitives
+internal import Storage
 
 /// Chooses the stored versions that Links name: proven public ones, replaced as soon as that pays.
 ///

@@ -1,5 +1,6 @@
 package import Dictionaries
 internal import HTTP
+package import Storage
 
 /// Proves that bodies are public: clients of several addresses got the same bytes from impersonal requests.
 ///

@@ -1,6 +1,7 @@
-package import Dictionaries
+internal import Dictionaries
 internal import Dispatch
 internal import Glibc
+package import Storage
 internal import Synchronization
 
 /// Writes batches of log lines on its own queue, so that no loop waits.

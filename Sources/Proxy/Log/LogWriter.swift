@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Glibc
 internal import Primitives
+internal import Storage
 
 /// Writes log lines to a descriptor, opens its file again, and tells the operator about trouble.
 // @unchecked proof: `LogSink` alone has it, and uses it on its serial queue only; `path` never changes.

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Storage
 
 extension StoreStatistics: MetricSource {
     static var readings: [MetricReading<StoreStatistics>] {

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Primitives
+internal import Storage
 
 /// The dictionaries that clients would hold, had they been offered any.
 ///
@@ -18,7 +19,7 @@ struct ObservedClients: Sendable {
 
     /// A dictionary that a client would hold.
     struct Held: Sendable {
-        let version: Dictionaries.Version
+        let version: Storage.Version
         /// The digest of the body, which the name of a personal version does not tell.
         let digest: Digest
         /// The time until which the client keeps it, in milliseconds since 1970.

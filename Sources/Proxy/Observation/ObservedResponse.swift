@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import HTTP
 internal import Primitives
+internal import Storage
 
 /// A complete response of an observed route, with the facts that decide what dictionaries would have done.
 struct ObservedResponse: Sendable {

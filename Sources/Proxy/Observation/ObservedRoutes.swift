@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Primitives
+internal import Storage
 
 /// The totals of observed responses, by route and by the shape of their paths.
 struct ObservedRoutes: Sendable {
@@ -78,7 +79,7 @@ struct ObservedTally: Sendable {
     /// Deltas over the body of another URL.
     var across = Sizes()
     /// The last body, to compare other URLs with.
-    var last: (url: Int, version: Dictionaries.Version)?
+    var last: (url: Int, version: Storage.Version)?
     /// The shortest time for which a browser keeps a response, in seconds.
     var lifeSeconds: Int?
     /// The requests with credentials.

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Primitives
+internal import Storage
 
 // MARK: - An identified response is measured
 
@@ -21,7 +22,7 @@ extension Observer {
         let obstacle = Offer.obstacle(
             request: seen.request, response: response.facts, policy: seen.route.policy)
         compare(response)
-        var offered: Dictionaries.Version?
+        var offered: Storage.Version?
         if obstacle == nil { offered = offer(response, held, delta) }
         keep(offered, response)
         record(response, visit, decision, delta, obstacle, offered)
@@ -44,7 +45,7 @@ extension Observer {
 
     /// Makes the delta that the client would get; nil for lack of time.
     private func code(
-        _ response: Identified, over dictionary: Body, _ version: Dictionaries.Version,
+        _ response: Identified, over dictionary: Body, _ version: Storage.Version,
         _ coding: ContentCoding
     ) -> CodingJob.Result? {
         guard hasPlenty() else { return nil }
@@ -66,7 +67,7 @@ extension Observer {
 
     /// Has a delta that three clients would have got coded once more, as a live route does.
     private func strengthen(
-        _ key: DeltaKey, _ response: Identified, over dictionary: Body, _ version: Dictionaries.Version
+        _ key: DeltaKey, _ response: Identified, over dictionary: Body, _ version: Storage.Version
     ) {
         guard response.seen.chain != nil, max(dictionary.count, response.body.count) <= StrongestPass.bytesMax
         else { return coding.deltas.cache.cancelStrongest(key) }
@@ -127,7 +128,7 @@ extension Observer {
     }
 
     private func sizes(
-        _ response: Identified, over version: Dictionaries.Version
+        _ response: Identified, over version: Storage.Version
     ) -> (delta: Int, plain: Int)? {
         guard let dictionary = store.hotBody(of: version), dictionary.digest != response.body.digest,
             let plain = plainBytes(response.body, response.seen.settings)
@@ -146,7 +147,7 @@ extension Observer {
     /// Makes the body a version if a live route would; returns the version that the client would be offered.
     private func offer(
         _ response: Identified, _ held: ObservedClients.Held?, _ delta: CodingJob.Result?
-    ) -> Dictionaries.Version? {
+    ) -> Storage.Version? {
         let (seen, key, digest) = (response.seen, response.key, response.body.digest)
         let reader = store.reader()
         if response.isNewest,
@@ -189,7 +190,7 @@ extension Observer {
     }
 
     /// Records what the client holds from now on.
-    private func keep(_ offered: Dictionaries.Version?, _ response: Identified) {
+    private func keep(_ offered: Storage.Version?, _ response: Identified) {
         let seen = response.seen
         guard let key = seen.clientKey else { return }
         clients.withLock { clients in
@@ -206,7 +207,7 @@ extension Observer {
 
     private func record(
         _ response: Identified, _ visit: ObservedClients.Visit, _ decision: Decision,
-        _ delta: CodingJob.Result?, _ obstacle: Reason?, _ offered: Dictionaries.Version?
+        _ delta: CodingJob.Result?, _ obstacle: Reason?, _ offered: Storage.Version?
     ) {
         let seen = response.seen
         // A delta that is no shorter is not sent.

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Primitives
+internal import Storage
 
 /// Measures what dictionaries would save on observed routes, beside the traffic.
 ///
@@ -108,7 +109,7 @@ final class Observer: Sendable {
         let body: Body
         let isNewest: Bool
         /// The version before, if the body is another one.
-        let former: Dictionaries.Version?
+        let former: Storage.Version?
         let number: Int
     }
 

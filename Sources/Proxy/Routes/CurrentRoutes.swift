@@ -1,4 +1,5 @@
-package import Dictionaries
+internal import Dictionaries
+package import Storage
 
 /// Judges stored versions by the routes of the current configuration.
 ///

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Storage
 internal import Synchronization
 
 /// A route, prepared for decisions: its pattern and the settings of the requests that it matches.

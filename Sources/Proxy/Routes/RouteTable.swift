@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Storage
 
 /// The routes in the order of the configuration; the first match wins.
 struct RouteTable: Sendable {
@@ -36,7 +37,7 @@ struct RouteTable: Sendable {
         }
     }
 
-    func route(of version: Dictionaries.Version) -> Route {
+    func route(of version: Storage.Version) -> Route {
         route(of: PathAndQuery(version.url), authority: version.chainKey.authority)
     }
 

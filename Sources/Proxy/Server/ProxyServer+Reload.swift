@@ -2,6 +2,7 @@ internal import Dictionaries
 internal import Dispatch
 internal import HTTP
 internal import Primitives
+internal import Storage
 
 extension ProxyServer {
     /// Adopts another configuration for new requests; requests in progress keep theirs.

@@ -1,8 +1,9 @@
-package import Dictionaries
+internal import Dictionaries
 internal import Dispatch
 package import HTTP
 internal import Primitives
 internal import Redis
+package import Storage
 
 /// A running proxy with its loops, its listeners and its store.
 ///

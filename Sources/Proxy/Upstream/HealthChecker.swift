@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Storage
 
 /// The health checks of all upstreams, on behalf of all loops.
 ///

@@ -2,6 +2,7 @@ internal import Dictionaries
 internal import Dispatch
 internal import HTTP
 internal import Primitives
+internal import Storage
 internal import Synchronization
 
 /// Resolves the names of all upstreams at intervals.

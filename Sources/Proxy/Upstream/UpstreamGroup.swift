@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import HTTP
 internal import Primitives
+internal import Storage
 
 /// One upstream of a configuration: its settings, its TLS, and the directory of its addresses.
 ///

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import HTTP
 internal import Primitives
+internal import Storage
 internal import Synchronization
 
 /// One upstream address and its health, shared by all loops and kept over reloads.

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Dictionaries
 internal import Foundation
 internal import Proxy
+internal import Storage
 
 /// The clients that an estimate assumes.
 struct ClientMix: ExpressibleByArgument, Sendable {

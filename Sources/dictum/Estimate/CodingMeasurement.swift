@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Primitives
+internal import Storage
 
 /// The average size and processor time of a coding.
 struct CodingCost: Encodable, Equatable, Sendable {

@@ -23,7 +23,7 @@ struct DictionaryCache: Sendable {
 
     /// Returns the dictionary to offer for a URL: the best one whose body is intact.
     func best(for url: FetchURL, at now: Int64) -> HeldDictionary? {
-        for record in CachedDictionary.ranked(records(), for: url, at: now) {
+        for record in CachedDictionary.ranked(records(), for: url.target, at: now) {
             if let held = load(record) { return held }
         }
         return nil
@@ -125,19 +125,6 @@ struct DictionaryCache: Sendable {
     private func remove(_ name: String) { try? FileManager.default.removeItem(atPath: path(name)) }
 
     private func path(_ name: String) -> String { "\(directory)/\(name)" }
-}
-
-extension Digest {
-    /// Parses 64 lower-case hexadecimal digits.
-    fileprivate init?(hex: String) {
-        let digits = Array(hex.utf8)
-        guard digits.count == 2 * Self.byteCount else { return nil }
-        let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { index in
-            UInt8(String(decoding: digits[index...index + 1], as: UTF8.self), radix: 16)
-        }
-        self.init(bytes: bytes)
-        guard self.hex == hex else { return nil }
-    }
 }
 
 /// A cached dictionary whose body has been checked against its digest.

@@ -1,3 +1,4 @@
+internal import Dictionaries
 internal import Foundation
 internal import HTTP
 
@@ -40,6 +41,11 @@ struct FetchURL: Sendable, Hashable {
 
     /// The scheme, host and port; dictionaries are confined to them (RFC 9842 section 2.1.1).
     var origin: String { "\(isTLS ? "https" : "http")://\(authority)" }
+
+    /// The parts that dictionaries depend on.
+    var target: TargetURI {
+        TargetURI(isTLS: isTLS, host: host, port: Int(port), path: path, query: query)
+    }
 
     var pathAndQuery: String { query.map { "\(path)?\($0)" } ?? path }
 

@@ -4,6 +4,7 @@ internal import Glibc
 internal import HTTP
 internal import Logging
 internal import Proxy
+internal import Storage
 
 /// A proxy with its log, for `serve` and `demo`.
 struct ProxyService {

@@ -3,6 +3,7 @@ internal import Foundation
 internal import Glibc
 internal import Logging
 internal import Proxy
+internal import Storage
 
 /// The operator's log on standard error: one line per event, as text or as JSON.
 struct StandardErrorLog: LogHandler {

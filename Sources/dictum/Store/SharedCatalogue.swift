@@ -2,6 +2,7 @@ internal import Dictionaries
 internal import Foundation
 internal import Proxy
 internal import Redis
+internal import Storage
 
 /// The store that several proxies share, for the commands of `dictum store`; blocking.
 struct SharedCatalogue {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Dictionaries
 internal import Proxy
+internal import Storage
 
 /// `list`, `verify` and `rm` of the store that several proxies share.
 struct SharedStoreActions {

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Storage
 
 /// A chain in a list.
 struct ChainEntry: Encodable {

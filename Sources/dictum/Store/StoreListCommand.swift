@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Dictionaries
+internal import Storage
 
 /// `dictum store list`: lists chains or versions.
 struct StoreListCommand: ParsableCommand {

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Dictionaries
 internal import Foundation
 internal import Proxy
+internal import Storage
 
 /// The options that select a store.
 struct StoreOptions: ParsableArguments {

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Dictionaries
 internal import Foundation
 internal import Proxy
+internal import Storage
 
 /// `dictum store prune`: removes versions that are too old or exceed the limits.
 struct StorePruneCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Dictionaries
+internal import Storage
 
 /// `dictum store rm`: removes versions or chains.
 struct StoreRemoveCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Dictionaries
 internal import Glibc
+internal import Storage
 
 /// `dictum store show`: shows the versions that have a digest.
 struct StoreShowCommand: ParsableCommand {

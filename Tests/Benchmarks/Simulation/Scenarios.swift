@@ -1,4 +1,5 @@
 import Dictionaries
+import Storage
 
 extension Scenario {
     /// The scenarios of the benchmark.

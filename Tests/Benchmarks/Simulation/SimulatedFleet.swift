@@ -1,5 +1,6 @@
 import Dictionaries
 import Primitives
+import Storage
 
 /// A day of clients who meet any node of a fleet, whose nodes share one memory in Redis.
 ///

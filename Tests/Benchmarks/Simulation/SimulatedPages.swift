@@ -1,6 +1,7 @@
 import Dictionaries
 import Glibc
 import Proxy
+import Storage
 import TestSupport
 
 /// One day of browsers that view a page now and then; its script fetches the feed ten times per view.

@@ -2,6 +2,7 @@ import Dictionaries
 import Dispatch
 import Foundation
 import Primitives
+import Storage
 
 /// Prints the results of simulated days of many clients, compared with a store that keeps everything.
 ///

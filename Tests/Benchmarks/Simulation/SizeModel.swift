@@ -1,4 +1,5 @@
 import Dictionaries
+import Storage
 
 /// The size of responses on the wire, by the age of the dictionary.
 ///

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import TestSupport
 internal import Testing
 
 /// The tests that every coding passes on every corpus; a new coding or corpus joins one list.

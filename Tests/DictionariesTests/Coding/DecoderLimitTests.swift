@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import TestSupport
 internal import Testing
 
 @Suite struct DecoderLimitTests {

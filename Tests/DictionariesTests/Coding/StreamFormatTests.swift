@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import TestSupport
 internal import Testing
 
 /// The bytes on the wire: headers, frames, members.

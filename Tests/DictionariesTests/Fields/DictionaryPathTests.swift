@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Storage
 internal import Testing
 
 /// `/.dictum/CHAIN/DIGEST`.

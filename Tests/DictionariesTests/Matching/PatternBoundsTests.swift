@@ -1,6 +1,7 @@
 internal import Testing
 
 @testable import Dictionaries
+@testable import Storage
 
 /// The bounds on the time of patterns that an upstream or a stranger chose.
 struct PatternBoundsTests {

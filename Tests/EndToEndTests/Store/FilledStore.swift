@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Foundation
+internal import Storage
 internal import Testing
 
 /// A store on disk that a test has filled, and the commands on it.

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Foundation
+internal import Storage
 internal import Testing
 
 /// `dictum store` on a store that no proxy uses.

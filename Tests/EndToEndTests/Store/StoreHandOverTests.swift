@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Foundation
 internal import Glibc
+internal import Storage
 internal import TestSupport
 internal import Testing
 

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Foundation
 internal import Primitives
+internal import Storage
 internal import TestSupport
 
 /// Clients that ask without pause until they are told to end, and note every request that fails.

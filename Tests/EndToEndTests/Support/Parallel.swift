@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Foundation
 internal import Primitives
+internal import Storage
 internal import TestSupport
 
 /// Runs a job for each number on a thread of its own, and returns when all have ended; throws the first error.

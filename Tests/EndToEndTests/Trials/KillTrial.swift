@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Foundation
 internal import Primitives
+internal import Storage
 internal import TestSupport
 
 /// Life after life of a proxy on one store, each ended by kill -9 under the load of clients that outlive them all.

@@ -2,6 +2,7 @@ import Dictionaries
 import Foundation
 import HTTP
 import Primitives
+import Storage
 import Testing
 
 @testable import Proxy

@@ -2,6 +2,7 @@ import Dictionaries
 import Foundation
 import Glibc
 import Primitives
+import Storage
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Dictionaries
 @testable import Proxy
+@testable import Storage
 
 @Suite struct MetricsTests {
     private func record(_ change: (inout RequestRecord) -> Void) -> RequestRecord {

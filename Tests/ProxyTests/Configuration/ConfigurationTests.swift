@@ -1,4 +1,5 @@
 import Dictionaries
+import Storage
 import Testing
 
 @testable import Proxy

@@ -6,6 +6,7 @@ internal import Testing
 
 @testable import Dictionaries
 @testable import Proxy
+@testable import Storage
 
 /// Decisions about the announcements of other nodes, whoever wrote them; nothing is between them and the test.
 @Suite(.timeLimit(.minutes(20))) final class SharedMemoryDecisionTests {
@@ -148,11 +149,11 @@ final class SharedMemoryWritingTests {
 
     deinit { memory.client.stop() }
 
-    private func adopt(_ number: Int) throws -> Dictionaries.Version {
+    private func adopt(_ number: Int) throws -> Storage.Version {
         try memory.store.adopt(SharedRecord.ofTest(number, in: chain), holders: 1, now: 1_000)
     }
 
-    private func offer(_ version: Dictionaries.Version) {
+    private func offer(_ version: Storage.Version) {
         memory.store.offered(version, over: nil, now: SystemClock.unixSeconds)
     }
 
@@ -180,8 +181,8 @@ final class SharedMemoryWritingTests {
     }
 
     /// Asks for a version as a request does.
-    private func ask(_ name: SharedName, _ key: String) -> Guarded<Dictionaries.Version?> {
-        let found = Guarded<Dictionaries.Version?>(nil)
+    private func ask(_ name: SharedName, _ key: String) -> Guarded<Storage.Version?> {
+        let found = Guarded<Storage.Version?>(nil)
         memory.state.withLock {
             $0.waiting[name] = [{ version in found.withLock { $0 = version } }]
         }

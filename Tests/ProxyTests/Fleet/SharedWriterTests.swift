@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Primitives
 internal import Redis
+internal import Storage
 internal import TestSupport
 internal import Testing
 
@@ -13,7 +14,7 @@ private let enabled = RedisServer.program != nil
 struct SharedWriterTests {
     /// Returns the fields of an entry that tells of holders.
     private func fields(
-        _ version: Dictionaries.Version, _ change: Int32, _ memory: SharedMemory, node: UInt8 = 9
+        _ version: Storage.Version, _ change: Int32, _ memory: SharedMemory, node: UInt8 = 9
     ) throws -> [SignedDemand.Field] {
         let name = try #require(memory.store.name(of: version, memory.commonKeys))
         let demand = SharedDemand(name: name, change: change, contact: 0)
@@ -28,7 +29,7 @@ struct SharedWriterTests {
         memory.heed(.entries(stream: SharedMemory.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
     }
 
-    private func held(_ fleet: TestFleet, _ node: Int) throws -> (Dictionaries.Version, SharedMemory) {
+    private func held(_ fleet: TestFleet, _ node: Int) throws -> (Storage.Version, SharedMemory) {
         let memory = try #require(fleet.memory(fleet.nodes[node]))
         return (try #require(memory.store.versionsToShare(max: 1).first), memory)
     }

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Primitives
 internal import Proxy
+internal import Storage
 internal import TestSupport
 internal import Testing
 

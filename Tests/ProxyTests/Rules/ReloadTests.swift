@@ -2,6 +2,7 @@ internal import Dictionaries
 internal import Foundation
 internal import HTTP
 internal import Primitives
+internal import Storage
 internal import TestSupport
 internal import Testing
 

@@ -2,6 +2,7 @@ internal import Dictionaries
 internal import Glibc
 internal import HTTP
 internal import Primitives
+internal import Storage
 internal import TestSupport
 
 @testable import Proxy

@@ -1,0 +1,77 @@
+internal import Dictionaries
+public import Foundation
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+/// A client that keeps responses as dictionaries, so that servers send later ones as deltas (RFC 9842).
+///
+/// It adds to each GET what it holds, decodes what comes, and keeps what the server offers. All else of a request is the
+/// transport's. Dictionaries are used over https, and over http on the device itself.
+public struct DictionaryClient: Sendable {
+    /// The limits of a client, and its log.
+    public struct Options: Sendable {
+        /// The largest decoded body; a longer one is an error.
+        public var bodyBytesMax = 64 << 20
+        /// The largest body that is kept as a dictionary.
+        public var dictionaryBytesMax = 8 << 20
+        /// Receives what the app may log; it must return at once.
+        public var onEvent: @Sendable (DictionaryEvent) -> Void = { _ in }
+
+        /// Makes options with the default limits and without a log.
+        public init() {}
+    }
+
+    private let store: ClientStore
+    private let user: String?
+    private let options: Options
+
+    /// Makes a client for what the app fetches for no user.
+    public init(store: ClientStore, options: Options = Options()) {
+        self.init(store, user: nil, options)
+    }
+
+    private init(_ store: ClientStore, user: String?, _ options: Options) {
+        self.store = store
+        self.user = user
+        self.options = options
+    }
+
+    /// Returns a client with the dictionaries of one user of the app, which no other user's requests name.
+    public func forUser(_ id: String) -> DictionaryClient { DictionaryClient(store, user: id, options) }
+
+    /// Removes the dictionaries of this client's user, as at logout; requests on their way keep nothing any more.
+    public func removeAll() async { await store.dictionaries(of: user).removeAll() }
+
+    /// Sends a request and returns the decoded body with the response.
+    ///
+    /// If the body cannot be decoded, its dictionary is dropped, and the request is sent once more without one.
+    public func data(
+        for request: URLRequest, using transport: some Transport
+    ) async throws -> (Data, URLResponse) {
+        let (body, response) = try await exchange(transport).collect(request)
+        return (body, try response.urlResponse(bodyBytes: body.count))
+    }
+
+    /// Gets a URL as `data(for:using:)` does.
+    public func data(from url: URL, using transport: some Transport) async throws -> (Data, URLResponse) {
+        try await data(for: URLRequest(url: url), using: transport)
+    }
+
+    /// Sends a request and returns the response with its decoded body piece by piece, as the app draws it.
+    ///
+    /// A body that cannot be decoded is asked for again only before its first piece; afterwards the sequence throws.
+    public func stream(
+        for request: URLRequest, using transport: some Transport
+    ) async throws -> (AsyncThrowingStream<Data, any Error>, URLResponse) {
+        let response = try await exchange(transport).open(request)
+        let pieces = AsyncThrowingStream { try await response.nextPiece() }
+        return (pieces, try response.urlResponse(bodyBytes: nil))
+    }
+
+    private func exchange(_ transport: some Transport) -> ClientExchange {
+        ClientExchange(
+            transport: transport, dictionaries: store.dictionaries(of: user), options: options)
+    }
+}

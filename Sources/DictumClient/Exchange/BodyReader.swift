@@ -1,0 +1,103 @@
+internal import Dictionaries
+internal import Foundation
+
+/// The body of one response on its way to the app: decoded piece by piece, bounded, and kept if it is a dictionary.
+///
+/// The app draws the pieces, so that a slow app slows the server down.
+actor BodyReader {
+    private static let pieceBytes = 256 << 10
+
+    private let nextPiece: @Sendable () async throws -> Data?
+    private let limit: Int
+    /// The decoder of the body; nil once it has ended, and from the start if the body passes as it came.
+    private var decoder: (any Decoder)?
+    private let isDecoded: Bool
+    private var input: [UInt8] = []
+    private var offset = 0
+    private var isAtEnd = false
+    /// A piece that was read before the app asked for one.
+    private var first: Data?
+    /// A copy for the store, as long as it is small enough to be kept; nil if none is wanted.
+    private var copy: [UInt8]?
+    private let copyBytesMax: Int
+    private(set) var wireBytes = 0
+    private(set) var bodyBytes = 0
+
+    /// Takes the pieces of a body in a coding; nil lets it pass as it comes.
+    init(
+        _ nextPiece: @escaping @Sendable () async throws -> Data?, coding: ContentCoding?, dictionary: Body?,
+        limit: Int,
+        copyBytesMax: Int?
+    ) throws(CodingError) {
+        self.nextPiece = nextPiece
+        self.limit = limit
+        self.copyBytesMax = copyBytesMax ?? 0
+        copy = copyBytesMax == nil ? nil : []
+        isDecoded = coding != nil && coding != .identity
+        if let coding, isDecoded {
+            // A ratio bounds nothing that the limit does not: the deltas of a feed may be a thousand times shorter.
+            let limits = DecoderLimits(maxBytes: limit, maxRatio: 10_000)
+            decoder = try Codec.decoder(for: coding, dictionary: dictionary, limits: limits)
+        }
+    }
+
+    /// Reads until there is something to deliver, so that most broken bodies are found before the app has any part.
+    func prepare() async throws {
+        first = try await read()
+    }
+
+    /// Returns the next decoded piece; nil once the body has come whole, and throws if it never will.
+    func next() async throws -> Data? {
+        if let first {
+            self.first = nil
+            return first
+        }
+        return try await read()
+    }
+
+    /// Returns the whole body if a copy was wanted and is small enough.
+    func takeCopy() -> [UInt8]? {
+        defer { copy = nil }
+        return copy
+    }
+
+    private func read() async throws -> Data? {
+        while true {
+            if let piece = try decoded() { return deliver(piece) }
+            guard !isAtEnd else { return nil }
+            guard let piece = try await nextPiece() else {
+                isAtEnd = true
+                try decoder?.finish()
+                decoder = nil
+                return nil
+            }
+            wireBytes += piece.count
+            if isDecoded {
+                (input, offset) = ([UInt8](piece), 0)
+            } else if !piece.isEmpty {
+                guard piece.count <= limit - bodyBytes else {
+                    throw DictionaryClientError.tooLarge(limit: limit)
+                }
+                return deliver(piece)
+            }
+        }
+    }
+
+    /// Decodes a part of the input; returns nil if it leads to no bytes.
+    private func decoded() throws -> Data? {
+        guard let decoder, offset < input.count || decoder.hasMore else { return nil }
+        var output: [UInt8] = []
+        let input = input
+        let rest = input.span.extracting(offset..<input.count)
+        offset += try decoder.decode(rest, upTo: Self.pieceBytes, into: &output)
+        return output.isEmpty ? nil : Data(output)
+    }
+
+    private func deliver(_ piece: Data) -> Data {
+        bodyBytes += piece.count
+        if copy != nil {
+            if bodyBytes <= copyBytesMax { copy?.append(contentsOf: piece) } else { copy = nil }
+        }
+        return piece
+    }
+}

@@ -1,0 +1,148 @@
+internal import Dictionaries
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
+/// One request of the app from beginning to end: name a dictionary, follow redirects, decode, keep.
+struct ClientExchange: Sendable {
+    private static let redirectsMax = 10
+
+    let transport: any Transport
+    let dictionaries: UserDictionaries
+    let options: DictionaryClient.Options
+
+    /// Sends a request and returns the response once its first bytes have been decoded.
+    func open(_ request: URLRequest) async throws -> OpenResponse {
+        let generation = await dictionaries.generation
+        var request = request
+        for _ in 0...Self.redirectsMax {
+            let response = try await openOnce(request, generation)
+            guard let next = try RedirectRule.next(after: request, response.head) else { return response }
+            request = next
+        }
+        throw DictionaryClientError.redirect(request.url?.absoluteString ?? "")
+    }
+
+    /// Sends a request and collects the whole body.
+    ///
+    /// Nothing has reached the app before the end, so a body that breaks off in its middle is asked for again, too.
+    func collect(_ request: URLRequest) async throws -> (Data, OpenResponse) {
+        let response = try await open(request)
+        do {
+            return (try await response.collect(), response)
+        } catch let error as CodingError {
+            let again = try await retry(response.request, after: error, response)
+            do {
+                return (try await again.collect(), again)
+            } catch let error as CodingError {
+                throw failure(error)
+            }
+        }
+    }
+
+    private func openOnce(_ request: URLRequest, _ generation: Int) async throws -> OpenResponse {
+        guard let target = ClientRequest.target(of: request.url) else { throw DictionaryClientError.notHTTP }
+        var held: (best: HeldBody?, own: HeldBody?) = (nil, nil)
+        let mayUse = ClientRequest.mayUseDictionaries(request, target)
+        if mayUse { held = await dictionaries.held(for: target, now: Self.now) }
+        let visit = ClientRequest(
+            request, target, best: held.best, own: held.own, decodedCodings: transport.decodedCodings)
+        let response = try await send(visit, request, mayKeep: mayUse, generation)
+        do {
+            try await response.reader.prepare()
+            return response
+        } catch let error as CodingError {
+            return try await retry(request, after: error, response)
+        }
+    }
+
+    /// Sends a request once more without a dictionary; throws if it had none, or the fault is not its dictionary's.
+    private func retry(
+        _ request: URLRequest, after error: CodingError, _ failed: OpenResponse
+    ) async throws -> OpenResponse {
+        guard let offered = failed.visit.offered, error.stage != .limit else { throw failure(error) }
+        await dictionaries.remove(offered.record.dictionary)
+        if let url = request.url { options.onEvent(.dictionaryDropped(url, cause: "\(error)")) }
+        let visit = ClientRequest(
+            request, failed.visit.target, best: nil, own: nil, decodedCodings: transport.decodedCodings)
+        var response = try await send(visit, request, mayKeep: true, failed.generation)
+        response.isRetry = true
+        do {
+            try await response.reader.prepare()
+        } catch let error as CodingError {
+            throw failure(error)
+        }
+        return response
+    }
+
+    private func send(
+        _ visit: ClientRequest, _ request: URLRequest, mayKeep: Bool, _ generation: Int
+    ) async throws -> OpenResponse {
+        let head = try await transport.send(visit.urlRequest)
+        let receivedAt = Self.now
+        let confirmed = head.status == 304 ? visit.confirmed : nil
+        let coding = codingToUndo(head)
+        let isOffer = mayKeep && head.status == 200 && !head.lines("use-as-dictionary").isEmpty
+        let reader: BodyReader
+        do throws(CodingError) {
+            let pieces = confirmed.map { held in
+                TransportResponse(status: 200, fields: [], body: Data(held.body.bytes)).nextPiece
+            }
+            reader = try BodyReader(
+                pieces ?? head.nextPiece, coding: confirmed == nil ? coding : nil,
+                dictionary: coding?.usesDictionary == true ? visit.offered?.body : nil,
+                limit: options.bodyBytesMax, copyBytesMax: isOffer ? options.dictionaryBytesMax : nil)
+        } catch {
+            // A dictionary coding without a dictionary: the server's fault, and nothing can be retried.
+            throw failure(error)
+        }
+        return OpenResponse(
+            exchange: self, request: request, visit: visit, head: head, coding: coding, confirmed: confirmed,
+            reader: reader, mayKeep: mayKeep, generation: generation, receivedAt: receivedAt)
+    }
+
+    /// Returns the coding that the client has to undo; nil for one that it does not know, or the transport's own.
+    private func codingToUndo(_ head: TransportResponse) -> ContentCoding? {
+        guard let coding = ContentCoding(contentEncoding: head.lines("content-encoding")) else { return nil }
+        return transport.decodedCodings.contains(coding.token) ? nil : coding
+    }
+
+    private func failure(_ error: CodingError) -> DictionaryClientError {
+        DictionaryClientError(error, bodyBytesMax: options.bodyBytesMax)
+    }
+
+    /// Milliseconds since 1970.
+    static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
+}
+
+/// The rule by which the client follows redirects (RFC 9110 section 15.4); pure.
+enum RedirectRule {
+    /// Returns the next request; nil if the response is no redirect.
+    ///
+    /// Credentials of the app do not go to another origin.
+    static func next(after request: URLRequest, _ head: TransportResponse) throws -> URLRequest? {
+        guard [301, 302, 303, 307, 308].contains(head.status), let location = head.lines("location").first
+        else {
+            return nil
+        }
+        guard let url = URL(string: location, relativeTo: request.url)?.absoluteURL,
+            let target = ClientRequest.target(of: url), let from = ClientRequest.target(of: request.url)
+        else { throw DictionaryClientError.redirect(location) }
+        var next = request
+        next.url = url
+        let method = request.httpMethod ?? "GET"
+        if head.status == 303 && method != "HEAD" || [301, 302].contains(head.status) && method == "POST" {
+            next.httpMethod = "GET"
+            next.httpBody = nil
+            for name in ["Content-Type", "Content-Length", "Content-Encoding"] {
+                next.setValue(nil, forHTTPHeaderField: name)
+            }
+        }
+        if target.origin != from.origin {
+            for name in ["Authorization", "Cookie"] { next.setValue(nil, forHTTPHeaderField: name) }
+        }
+        return next
+    }
+}

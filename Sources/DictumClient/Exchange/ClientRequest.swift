@@ -1,0 +1,85 @@
+internal import Dictionaries
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
+/// A request of the app with what the client adds to it; pure.
+struct ClientRequest {
+    /// The codings that the client undoes by itself; the app need not know them.
+    static let ownCodings: [ContentCoding] = [.dcz, .dcb, .zstd, .br, .gzip]
+
+    /// The request as it is sent.
+    let urlRequest: URLRequest
+    let target: TargetURI
+    /// The dictionary that it names.
+    let offered: HeldBody?
+    /// The body that a 304 confirms, although the app did not ask for one.
+    let confirmed: HeldBody?
+    /// The body that a 304 to the app's own condition confirms, which the app holds as well.
+    let known: HeldBody?
+
+    /// Returns the parts of a URL that dictionaries depend on; nil unless it is http or https.
+    static func target(of url: URL?) -> TargetURI? {
+        guard let url, let parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
+        return TargetURI(
+            scheme: parts.scheme, host: parts.host, port: parts.port, path: parts.percentEncodedPath,
+            query: parts.percentEncodedQuery)
+    }
+
+    /// Returns true if dictionaries may have a part in a request: a GET of the whole, at a trustworthy origin, whose
+    /// codings the app leaves to the client.
+    static func mayUseDictionaries(_ request: URLRequest, _ target: TargetURI) -> Bool {
+        guard target.isTrustworthy, (request.httpMethod ?? "GET") == "GET" else { return false }
+        let own = ["Range", "Available-Dictionary", "Dictionary-ID"]
+        guard own.allSatisfy({ request.value(forHTTPHeaderField: $0) == nil }) else { return false }
+        // An app that accepts the plain body only, or refuses dictionaries by weight 0, gets what it asked for.
+        guard let text = request.value(forHTTPHeaderField: "Accept-Encoding") else { return true }
+        let isRefused = AcceptEncoding([text + ", dcz"]).quality(of: .dcz) == 0
+        return !isRefused && text.lowercased() != ContentCoding.identity.token
+    }
+
+    /// Adds the fields for what is held.
+    init(
+        _ request: URLRequest, _ target: TargetURI, best: HeldBody?, own: HeldBody?, decodedCodings: [String]
+    ) {
+        var request = request
+        // The system's cache would keep the coded bodies, and ignore what Vary says of dictionaries.
+        request.cachePolicy = .reloadIgnoringLocalCacheData
+        let isConditional = Self.conditions.contains { request.value(forHTTPHeaderField: $0) != nil }
+        for (name, value) in best?.record.dictionary.advertisement ?? [] {
+            request.setValue(value, forHTTPHeaderField: name)
+        }
+        let asked = request.value(forHTTPHeaderField: "Accept-Encoding")
+        request.setValue(
+            Self.acceptEncoding(asked, decodedCodings, withDictionary: best != nil),
+            forHTTPHeaderField: "Accept-Encoding")
+        if !isConditional, let etag = own?.record.dictionary.etag {
+            request.setValue(etag, forHTTPHeaderField: "If-None-Match")
+        }
+        let asksForOwn = request.value(forHTTPHeaderField: "If-None-Match") == own?.record.dictionary.etag
+        urlRequest = request
+        self.target = target
+        offered = best
+        confirmed = isConditional ? nil : own
+        known = isConditional && asksForOwn ? own : nil
+    }
+
+    private static let conditions = [
+        "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range",
+    ]
+
+    /// Merges the app's Accept-Encoding with the codings that client and transport undo.
+    ///
+    /// dcb and dcz appear only with a dictionary (RFC 9842 section 6.1). Where the transport undoes codings by itself,
+    /// the client names no other plain ones: a body that arrives decoded still has its Content-Encoding, and only the
+    /// dictionary codings tell by their first bytes.
+    static func acceptEncoding(_ asked: String?, _ decodedCodings: [String], withDictionary: Bool) -> String {
+        let codings = withDictionary ? ownCodings.filter(\.usesDictionary).map(\.token) : []
+        let plain =
+            decodedCodings.isEmpty ? ownCodings.filter { !$0.usesDictionary }.map(\.token) : decodedCodings
+        let rest = asked ?? plain.joined(separator: ", ")
+        return (codings + [rest]).joined(separator: ", ")
+    }
+}

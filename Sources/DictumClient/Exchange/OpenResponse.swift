@@ -1,0 +1,123 @@
+internal import Dictionaries
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
+/// A response whose head has come, and what is done at its end.
+struct OpenResponse: Sendable {
+    let exchange: ClientExchange
+    /// The request as the app, or a redirect, made it.
+    let request: URLRequest
+    let visit: ClientRequest
+    let head: TransportResponse
+    /// The coding that the client undoes; nil if the body passes.
+    let coding: ContentCoding?
+    /// The body that a 304 has confirmed, which the app gets.
+    let confirmed: HeldBody?
+    let reader: BodyReader
+    let mayKeep: Bool
+    let generation: Int
+    /// Milliseconds since 1970.
+    let receivedAt: Int64
+    var isRetry = false
+
+    /// The response as if it had never been coded: 200 with the fields of the body that a 304 confirmed, and without
+    /// those of the coding.
+    func urlResponse(bodyBytes: Int?) throws -> HTTPURLResponse {
+        guard let url = request.url else { throw DictionaryClientError.notHTTP }
+        var fields: [String: String] = [:]
+        for (name, value) in shownFields {
+            // RFC 9110 section 5.3: lines of the same name are one list.
+            fields[name] = fields[name].map { $0 + ", " + value } ?? value
+        }
+        if let bodyBytes, coding.map({ $0 != .identity }) == true || confirmed != nil {
+            fields["Content-Length"] = "\(bodyBytes)"
+        }
+        let response = HTTPURLResponse(
+            url: url, statusCode: confirmed == nil ? head.status : 200, httpVersion: "HTTP/1.1",
+            headerFields: fields)
+        guard let response else { throw DictionaryClientError.notHTTP }
+        return response
+    }
+
+    /// RFC 9111 section 3.2: a 304 updates the stored fields.
+    private var shownFields: [(name: String, value: String)] {
+        guard let confirmed else {
+            let hidden = coding.map { $0 != .identity } == true ? Self.codingFields : []
+            return head.fields.filter { !hidden.contains($0.name.lowercased()) }
+        }
+        let sent = head.fields.filter { !Self.codingFields.contains($0.name.lowercased()) }
+        let names = Set(sent.map { $0.name.lowercased() })
+        let stored = confirmed.record.fields.filter { !names.contains($0.name.lowercased()) }
+        return stored.map { ($0.name, $0.value) } + sent
+    }
+
+    private static let codingFields = ["content-encoding", "content-length"]
+
+    /// Returns the next piece of the body; after the last one, ends the response and returns nil.
+    func nextPiece() async throws -> Data? {
+        do {
+            if let piece = try await reader.next() { return piece }
+        } catch let error as CodingError {
+            throw DictionaryClientError(error, bodyBytesMax: exchange.options.bodyBytesMax)
+        }
+        await end()
+        return nil
+    }
+
+    /// Returns the whole body, and ends the response; throws the decoder's own error.
+    func collect() async throws -> Data {
+        var body = Data()
+        while let piece = try await reader.next() { body.append(piece) }
+        await end()
+        return body
+    }
+
+    /// Does what is to be done once the body has come whole: keeps it, and tells the app the figures.
+    private func end() async {
+        let isKept = await keep()
+        let wireBytes = confirmed == nil ? await reader.wireBytes : 0
+        let bodyBytes = await reader.bodyBytes
+        guard let url = request.url else { return }
+        let metrics = FetchMetrics(
+            url: url, status: head.status, coding: head.lines("content-encoding").joined(separator: ", "),
+            wireBytes: wireBytes, bodyBytes: bodyBytes,
+            dictionary: visit.offered?.record.dictionary.digest, isKept: isKept,
+            isRevalidated: confirmed != nil,
+            isRetried: isRetry)
+        exchange.options.onEvent(.finished(metrics))
+    }
+
+    /// Keeps the body, or on a 304 the one that it confirms.
+    private func keep() async -> Bool {
+        let old = head.status == 304 ? visit.confirmed ?? visit.known : nil
+        var body = old?.body
+        if head.status == 200, let copy = await reader.takeCopy() { body = Body(copy) }
+        guard mayKeep, let body, let url = request.url else { return false }
+        do {
+            let dictionary = try CachedDictionary(
+                status: head.status, fields: head.lines, of: visit.target, digest: body.digest,
+                bytes: body.count,
+                confirming: old?.record.dictionary, receivedAt: receivedAt / 1000, storedAt: receivedAt)
+            let record = ClientRecord(dictionary: dictionary, fields: storedFields(updating: old))
+            return try await exchange.dictionaries.keep(record, body, generation: generation)
+        } catch {
+            let cause = (error as? UnkeptCause)?.rawValue ?? "\(error)"
+            exchange.options.onEvent(.notKept(url, cause: cause))
+            if let old { await exchange.dictionaries.remove(old.record.dictionary) }
+            return false
+        }
+    }
+
+    /// The fields that the app gets if a 304 confirms the body; no cookies, which belong to one response.
+    private func storedFields(updating old: HeldBody?) -> [ResponseField] {
+        let dropped =
+            Self.codingFields + ["set-cookie", "use-as-dictionary", "connection", "transfer-encoding"]
+        let sent = head.fields.filter { !dropped.contains($0.name.lowercased()) }
+            .map { ResponseField(name: $0.name, value: $0.value) }
+        let names = Set(sent.map { $0.name.lowercased() })
+        return (old?.record.fields ?? []).filter { !names.contains($0.name.lowercased()) } + sent
+    }
+}

@@ -1,0 +1,166 @@
+internal import Dictionaries
+internal import Foundation
+
+/// The dictionaries of one user: a record and a body file for each, the latter named by its digest.
+///
+/// Bodies are used only after their digest has been compared. What cannot be read is removed.
+actor UserDictionaries {
+    private static let recordBytesMax = 64 << 10
+    private static let countMax = 1_000
+    private static let bodyExtension = ".dictum.body"
+    /// A body without a record may belong to another process that is about to write the record.
+    private static let orphanMilliseconds: Int64 = 60_000
+
+    private let files: FolderFiles
+    private let bytesMax: Int
+    /// The records by file name, with the time of their last use; nil until the folder has been read.
+    private var records: [String: (record: ClientRecord, usedAt: Int64)]?
+    /// Changes whenever everything is removed, so that a response to an earlier request is not kept.
+    private(set) var generation = 0
+
+    init(_ files: FolderFiles, bytesMax: Int) {
+        self.files = files
+        self.bytesMax = bytesMax
+    }
+
+    /// Returns what a request for a URL may name and confirm.
+    func held(for target: TargetURI, now milliseconds: Int64) -> (best: HeldBody?, own: HeldBody?) {
+        let all = read()
+        let ranked = CachedDictionary.ranked(
+            all.values.map(\.record.dictionary), for: target, destination: "", at: milliseconds / 1000)
+        var best: HeldBody?
+        for dictionary in ranked where best == nil { best = load(dictionary.fileName, at: milliseconds) }
+        if let best, best.record.dictionary.url == target.text { return (best, best) }
+        let own = all.values.filter {
+            $0.record.dictionary.url == target.text && $0.record.dictionary.etag != nil
+        }
+        .max { $0.record.dictionary.storedAt < $1.record.dictionary.storedAt }
+        return (best, own.flatMap { load($0.record.dictionary.fileName, at: milliseconds) })
+    }
+
+    /// Keeps a dictionary in place of an older one with the same match; others go if needed.
+    ///
+    /// Returns false, and keeps nothing, if the dictionary is too large, or all were removed since `generation`.
+    func keep(_ record: ClientRecord, _ body: Body, generation: Int) throws -> Bool {
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        let json = try encoder.encode(record)
+        guard generation == self.generation, body.count <= bytesMax, json.count <= Self.recordBytesMax else {
+            return false
+        }
+        _ = read()
+        // The body comes first, so that a record never names a missing body.
+        let bodyName = Self.bodyName(record.dictionary.digest)
+        if files.time(of: bodyName) == 0 { try files.write(Data(body.bytes), to: bodyName) }
+        let name = record.dictionary.fileName
+        try files.write(json, to: name)
+        let replaced = records?.updateValue((record, record.dictionary.storedAt), forKey: name)
+        if let replaced { removeBody(replaced.record.dictionary.digest) }
+        evict(sparing: name)
+        return true
+    }
+
+    func remove(_ dictionary: CachedDictionary) { remove(dictionary.fileName) }
+
+    func removeAll() {
+        generation += 1
+        records = [:]
+        for name in files.names { files.remove(name) }
+    }
+
+    private func read() -> [String: (record: ClientRecord, usedAt: Int64)] {
+        if let records { return records }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        var found: [String: (record: ClientRecord, usedAt: Int64)] = [:]
+        let names = files.names
+        for name in names where name.hasSuffix(CachedDictionary.fileExtension) {
+            guard found.count < 2 * Self.countMax, let bytes = files.read(name, max: Self.recordBytesMax),
+                let record = try? decoder.decode(ClientRecord.self, from: Data(bytes)),
+                record.dictionary.format == CachedDictionary.currentFormat,
+                record.dictionary.fileName == name,
+                Digest(hex: record.dictionary.digest) != nil
+            else {
+                files.remove(name)
+                continue
+            }
+            found[name] = (record, files.time(of: name))
+        }
+        records = found
+        removeOrphans(names)
+        evict(sparing: nil)
+        return records ?? [:]
+    }
+
+    private func removeOrphans(_ names: [String]) {
+        let named = Set((records ?? [:]).values.map { Self.bodyName($0.record.dictionary.digest) })
+        let now = Int64(Date().timeIntervalSince1970 * 1000)
+        for name in names
+        where name.hasSuffix(Self.bodyExtension) || name.hasSuffix(FolderFiles.temporaryExtension) {
+            if !named.contains(name), now - files.time(of: name) > Self.orphanMilliseconds {
+                files.remove(name)
+            }
+        }
+    }
+
+    /// Returns the body of a record; nil, after removing both, if it does not have the digest.
+    private func load(_ name: String, at milliseconds: Int64) -> HeldBody? {
+        guard let record = records?[name]?.record else { return nil }
+        if let bytes = files.read(Self.bodyName(record.dictionary.digest), max: bytesMax) {
+            let body = Body(bytes)
+            if body.digest.hex == record.dictionary.digest {
+                records?[name]?.usedAt = milliseconds
+                files.touch(name, at: milliseconds)
+                return HeldBody(record: record, body: body)
+            }
+        }
+        // A damaged file would otherwise be taken for the body when it comes again.
+        files.remove(Self.bodyName(record.dictionary.digest))
+        remove(name)
+        return nil
+    }
+
+    /// Removes what was used least recently until the rest is within the limits.
+    private func evict(sparing spared: String?) {
+        let oldest = (records ?? [:]).sorted { $0.value.usedAt < $1.value.usedAt }
+        var bytes = oldest.reduce(0) { $0 + $1.value.record.dictionary.bytes }
+        var count = oldest.count
+        for (name, entry) in oldest where name != spared {
+            if bytes <= bytesMax, count <= Self.countMax { return }
+            bytes -= entry.record.dictionary.bytes
+            count -= 1
+            remove(name)
+        }
+    }
+
+    private func remove(_ name: String) {
+        files.remove(name)
+        if let gone = records?.removeValue(forKey: name) { removeBody(gone.record.dictionary.digest) }
+    }
+
+    /// Removes a body unless another record names it.
+    private func removeBody(_ digest: String) {
+        let isNamed = records?.values.contains { $0.record.dictionary.digest == digest } == true
+        if !isNamed { files.remove(Self.bodyName(digest)) }
+    }
+
+    private static func bodyName(_ digest: String) -> String { digest + bodyExtension }
+}
+
+/// A dictionary whose body has been checked against its digest.
+struct HeldBody: Sendable {
+    let record: ClientRecord
+    let body: Body
+}
+
+/// The record of a dictionary, with the fields of its response for when a 304 confirms it.
+struct ClientRecord: Codable, Sendable {
+    let dictionary: CachedDictionary
+    let fields: [ResponseField]
+}
+
+/// A line of a response's head.
+struct ResponseField: Codable, Equatable, Sendable {
+    let name: String
+    let value: String
+}

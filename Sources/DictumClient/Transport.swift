@@ -1,0 +1,62 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+/// The part of an app that carries requests, such as `URLSession` or an HTTP client over SwiftNIO.
+///
+/// A transport sends a request once. It follows no redirects, answers from no cache, and leaves a body coded as it
+/// came, except in `decodedCodings`.
+public protocol Transport: Sendable {
+    /// The codings that the transport undoes before it delivers a body, as tokens of Accept-Encoding.
+    var decodedCodings: [String] { get }
+
+    /// Sends a request and returns the response as soon as its head is there.
+    ///
+    /// If the task is cancelled, the transport gives the request up and throws.
+    func send(_ request: URLRequest) async throws -> TransportResponse
+}
+
+/// A response as a transport delivers it.
+public struct TransportResponse: Sendable {
+    /// The status code; that of a redirect, if it is one.
+    public var status: Int
+    /// The lines of the head in their order; a name may occur more than once.
+    public var fields: [(name: String, value: String)]
+    /// Returns the next piece of the body, and nil after the last one; throws if the body ends too early.
+    public var nextPiece: @Sendable () async throws -> Data?
+
+    /// Makes a response whose body comes piece by piece.
+    public init(
+        status: Int, fields: [(name: String, value: String)],
+        nextPiece: @escaping @Sendable () async throws -> Data?
+    ) {
+        self.status = status
+        self.fields = fields
+        self.nextPiece = nextPiece
+    }
+
+    /// Makes a response whose body is whole already.
+    public init(status: Int, fields: [(name: String, value: String)], body: Data) {
+        let rest = OnePiece(body)
+        self.init(status: status, fields: fields, nextPiece: { await rest.take() })
+    }
+
+    /// Returns the lines of a field, by its name in lower case.
+    func lines(_ name: String) -> [String] {
+        fields.filter { $0.name.lowercased() == name }.map(\.value)
+    }
+}
+
+/// A body of one piece.
+private actor OnePiece {
+    private var piece: Data?
+
+    init(_ piece: Data) { self.piece = piece }
+
+    func take() -> Data? {
+        defer { piece = nil }
+        return piece
+    }
+}

@@ -1,0 +1,94 @@
+internal import Dictionaries
+internal import Primitives
+
+/// A whole body over which others are packed.
+final class PackingBase: Sendable {
+    /// Its row in the table of bodies.
+    let row: Int64
+    let body: Body
+
+    init(row: Int64, body: Body) {
+        self.row = row
+        self.body = body
+    }
+}
+
+/// A body as a Zstandard frame, over a base or alone.
+final class PackedBody: Sendable {
+    let frame: [UInt8]
+    let base: PackingBase?
+    /// The length of the whole body; `digest` is also that of the whole body.
+    let count: Int
+    let digest: Digest
+
+    init(frame: [UInt8], base: PackingBase?, count: Int, digest: Digest) {
+        self.frame = frame
+        self.base = base
+        self.count = count
+        self.digest = digest
+    }
+
+    /// Returns the whole body.
+    ///
+    /// The frame's checksum is verified here; its digest was verified when the frame was made or read.
+    func unpacked() throws(CodingError) -> Body {
+        Body(try ZstdFrames.unpack(frame, count: count, over: base?.body), digest: digest)
+    }
+}
+
+/// The bases that packed bodies in memory use, by row: one object per base.
+final class PackingBases: Sendable {
+    private struct Reference: Sendable {
+        weak var base: PackingBase?
+    }
+
+    private struct State: Sendable {
+        var references: [Int64: Reference] = [:]
+        /// The number of references above which those to freed bases are dropped.
+        var countMax = 64
+    }
+
+    private let state = Guarded(State())
+
+    func base(_ row: Int64) -> PackingBase? { state.withLock { $0.references[row]?.base } }
+
+    /// Registers a base and returns it, or the object that is registered for its row already.
+    func register(_ base: PackingBase) -> PackingBase {
+        state.withLock { state in
+            if let known = state.references[base.row]?.base { return known }
+            if state.references.count >= state.countMax {
+                state.references = state.references.filter { $0.value.base != nil }
+                state.countMax = max(64, 2 * state.references.count)
+            }
+            state.references[base.row] = Reference(base: base)
+            return base
+        }
+    }
+}
+
+/// A body as its row stores it: whole, or as a Zstandard frame.
+struct StoredBody: Sendable {
+    let row: Int64
+    let bytes: [UInt8]
+    /// The length of the whole body if `bytes` are a frame.
+    let count: Int?
+    /// The row of the base of the frame.
+    let base: Int64?
+
+    /// The largest length that is unpacked; a row edited by hand may claim anything.
+    private static let countMax = 1 << 30
+
+    /// Returns the bytes of the whole body, not verified by its digest; `base` is the body that it is packed
+    /// over.
+    func whole(over base: Body?) throws(StoreDatabaseError) -> [UInt8] {
+        guard let count else { return bytes }
+        guard (0...Self.countMax).contains(count), (self.base == nil) == (base == nil) else {
+            throw .damaged("its base is missing")
+        }
+        do {
+            return try ZstdFrames.unpack(bytes, count: count, over: base)
+        } catch {
+            throw .damaged("it cannot be unpacked: \(error)")
+        }
+    }
+}

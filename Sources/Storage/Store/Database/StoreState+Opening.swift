@@ -1,0 +1,143 @@
+internal import Dictionaries
+
+/// The loading of a database's rows into the index, with the pending writes applied over them.
+extension StoreState {
+    /// Adds a version that was read to a state that is not in use yet.
+    mutating func load(_ row: Version, isInUse: Bool = true) {
+        if row.head != nil { index.newest(row.key)?.head?.clear() }
+        insert(row, isInUse: isInUse)
+        earliestExpiry = min(earliestExpiry, row.expiry)
+        lastRank = max(lastRank, row.rank)
+    }
+
+    /// Adopts the state that was read from a database, and applies the pending writes over it.
+    ///
+    /// Returns the bodies that lose a pin, because the database has their versions already.
+    mutating func adopt(_ loaded: inout StoreState) -> [BodyName] {
+        let former = index
+        index = loaded.index
+        (chainsInProbation, bytesInProbation) = (loaded.chainsInProbation, loaded.bytesInProbation)
+        hasProbation = hasProbation || loaded.hasProbation
+        earliestExpiry = min(earliestExpiry, loaded.earliestExpiry)
+        lastRank = max(lastRank, loaded.lastRank)
+        swap(&order, &loaded.order)
+        swap(&retention, &loaded.retention)
+        swap(&privateOrder, &loaded.privateOrder)
+        swap(&authorities, &loaded.authorities)
+        swap(&pins, &loaded.pins)
+        for id in pending.rowsThatChange {
+            if let row = index.version(row: id) { applyPendingChanges(to: row) }
+        }
+        for id in pending.promises {
+            guard let own = former.version(row: id), let row = index.version(row: id) else { continue }
+            keep(former.promises(of: own), of: row)
+        }
+        var unpinned: [BodyName] = []
+        for own in pending.insertions.values.map(\.version).sorted(by: { $0.isOlder(than: $1) }) {
+            let row = index.same(as: own)
+            if own.chain.isEstablished { establish(row ?? own) }
+            let version = inItsChain(own)
+            if let row, pending.drop(own) {
+                unpinned.append(own.bodyName)
+                let merged = merge(version, with: row)
+                if merged !== row { replace(row, by: merged) }
+                promise(former.promises(of: own), of: merged)
+            } else {
+                pending.replace(version)
+                load(version)
+                keep(former.promises(of: own), of: version)
+            }
+        }
+        return unpinned
+    }
+
+    /// Applies the pending changes to a version that was read.
+    private mutating func applyPendingChanges(to row: Version) {
+        if let renewed = pending.renewals[row.id], renewed.rank < row.rank { pending.dropRenewal(row.id) }
+        // This also applies to a version that is removed, because it may establish a chain in which others
+        // stay.
+        let change = pending.change(of: row.id)
+        if change.isEstablished { establish(row) }
+        guard !pending.removals.contains(row.id) else {
+            take(row)
+            return
+        }
+        if let wanted = change.lastWanted { row.wasWanted(at: wanted) }
+        if let until = change.pinnedUntil { until > 0 ? pin(row, until: until) : unpin(row) }
+        if let demand = change.demand {
+            row.take(demand)
+            retention.renew(row, row.standing)
+            privateOrder.renew(row)
+            if row.isProven { prove(row) }
+        }
+        pending.adopt(row)
+        guard let renewed = pending.renewals[row.id] else { return }
+        renewed.wasWanted(at: row.lastWanted)
+        renewed.pin(until: row.pinnedUntil)
+        let version = inItsChain(renewed)
+        replace(row, by: version)
+        pending.replace(version)
+    }
+
+    /// Returns the version with the chain object of the index: every chain has one object.
+    private func inItsChain(_ own: Version) -> Version {
+        guard let chain = index.chain(own.chainKey), chain !== own.chain else { return own }
+        return Version(own.facts, id: own.id, rank: own.rank, chain: chain, own.state)
+    }
+
+    /// Starts with an empty database: versions stay and are written again if body and names are in memory or
+    /// given.
+    ///
+    /// Returns the number of lost versions, and the bodies that gain a pin.
+    mutating func restart(bodies: (BodyName) -> Body?, names: [Int64: VersionNames]) -> (
+        lost: Int, pinned: [BodyName]
+    ) {
+        let versions = index.allVersions().sorted { $0.isOlder(than: $1) }
+        let (former, formerIndex) = (pending, index)
+        index = DictionaryIndex(inUseMax: index.inUseMax)
+        order = ChainOrder()
+        retention = Retention()
+        privateOrder = PrivateOrder()
+        (authorities, pins) = (Authorities(), Pins())
+        (chainsInProbation, bytesInProbation) = (0, 0)
+        pending = PendingWrites(borrowedBytesMax: limits.borrowedBytes)
+        var lost = 0
+        var pinned: [BodyName] = []
+        for version in versions {
+            guard
+                let known = names[version.id].map({ version.named($0) })
+                    ?? (version.hasOwnURL ? version : nil),
+                let body = former.insertions[version.id]?.body ?? bodies(version.bodyName)
+            else {
+                lost += 1
+                continue
+            }
+            if former.insertions[version.id] == nil { pinned.append(version.bodyName) }
+            insert(known)
+            pending.insert(known, body: body)
+            keep(formerIndex.promises(of: version), of: known)
+        }
+        return (lost, pinned)
+    }
+}
+
+/// The merge of versions that two processes admitted one after the other, when a successor takes the store
+/// over.
+extension StoreState {
+    /// Merges a version in memory with the row of the same body; the number of the row stays.
+    mutating func merge(_ own: Version, with row: Version) -> Version {
+        pending.forget(own.id)
+        if own.pinnedUntil > row.pinnedUntil { pin(row, until: own.pinnedUntil) }
+        if own.lastWanted > row.lastWanted {
+            row.wasWanted(at: own.lastWanted)
+            pending.touch(row.id, lastWanted: own.lastWanted)
+        }
+        guard own.rank > row.rank else { return row }
+        var state = row.state
+        (state.demand, state.network, state.isCurrent) = (own.demand, own.network, own.isCurrent)
+        if let head = own.head { state.head = head }
+        let later = Version(own.facts, id: row.id, rank: own.rank, chain: own.chain, state)
+        pending.renew(later)
+        return later
+    }
+}

@@ -1,0 +1,133 @@
+package import Dictionaries
+internal import Dispatch
+internal import Glibc
+internal import Primitives
+internal import Synchronization
+
+/// The versions that may be used as dictionaries: an index in memory, and bodies in memory and on disk.
+///
+/// Safe from any thread. A reader waits for one step of a change at most, and never for the disk: a writer and a loader
+/// use it, each on a queue of its own. While the disk fails, the store continues in memory, within its budget, and
+/// tries again.
+package final class DictionaryStore: Sendable {
+    let memory: StoreMemory
+    let writer: StoreWriter
+    let loader: BodyLoader
+
+    /// The size above which a body is unpacked on the loader's queue, and not by its caller.
+    private static let unpackedAtOnceMax = 1 << 20
+
+    /// Opens or makes the database and builds the index; reads no bodies.
+    ///
+    /// A damaged file is set aside, and a failing disk is tried again later. Only a file that must not be touched is an
+    /// error.
+    package init(configuration: StoreConfiguration) throws(StoreError) {
+        memory = StoreMemory(configuration)
+        writer = StoreWriter(memory)
+        loader = BodyLoader(memory, writer)
+        let writer = writer
+        let opening: Result<Void, StoreError> = writer.queue.sync {
+            Result { () throws(StoreError) in try writer.start() }
+        }
+        try opening.get()
+    }
+
+    var configuration: StoreConfiguration { memory.configuration }
+
+    /// The keys of private routes, if the store was opened with them.
+    package var keys: StoreKeys? { configuration.keys }
+
+    // MARK: Reading
+
+    package func reader() -> DictionaryIndex.Reader {
+        DictionaryIndex.Reader(memory.publisher, keys: keys)
+    }
+
+    /// Returns the body of a version if it is in memory; never waits for the disk.
+    package func hotBody(of version: Version) -> Body? {
+        let name = version.bodyName
+        let (whole, packed) = memory.hot.withLock { hot in
+            let whole = hot.body(name)
+            return (whole, whole == nil ? hot.packed(name) : nil)
+        }
+        if let whole { return whole }
+        guard let packed, packed.count <= Self.unpackedAtOnceMax else { return nil }
+        return memory.unpack(packed, as: name)
+    }
+
+    /// Reads a body from disk, verifies its digest, and keeps it in memory; several callers share one read.
+    ///
+    /// `completion` runs on the loader's queue and must be short. It gets nil if the body cannot be read. A damaged
+    /// body removes its versions from the index.
+    package func load(_ version: Version, completion: @escaping @Sendable (Body?) -> Void) {
+        loader.load(version, completion: completion)
+    }
+
+    /// Returns the clients that may get deltas made of the bodies of a chain.
+    package func deltaScope(of chain: ChainKey) -> DeltaScope {
+        guard let tag = chain.scope.tag else { return chain.scope == .unlisted ? .unlisted : .public }
+        return .private(chain: keys?.name(of: chain, tag) ?? tag.bytes)
+    }
+
+    // MARK: Life
+
+    /// Waits until everything that is pending is on disk; returns false if the disk fails or time is up.
+    ///
+    /// Blocks: never call it on an event loop.
+    @discardableResult
+    package func flush(timeoutSeconds: Double = 5) -> Bool {
+        let done = DispatchSemaphore(value: 0)
+        writer.queue.async { [writer] in
+            writer.drain(isForced: true)
+            done.signal()
+        }
+        guard done.wait(timeout: .now() + timeoutSeconds) == .success else { return false }
+        return memory.state.withLock { $0.pending.count } == 0
+    }
+
+    /// Flushes and closes the database; bodies in memory stay usable.
+    ///
+    /// Blocks like `flush`, up to twice as long.
+    package func close(timeoutSeconds: Double = 5) {
+        flush(timeoutSeconds: timeoutSeconds)
+        let done = DispatchSemaphore(value: 0)
+        writer.queue.async { [writer] in
+            writer.close()
+            done.signal()
+        }
+        _ = done.wait(timeout: .now() + timeoutSeconds)
+    }
+
+    /// Leaves the store to a waiting successor; when the lock is released, everything that was offered is on disk.
+    ///
+    /// From now on only bodies that were already offered are admitted; they get some seconds to arrive. Blocks: never
+    /// call it on an event loop.
+    package func handOver(timeoutSeconds: Double = 5) {
+        memory.isLeaving.store(true, ordering: .relaxed)
+        let end = DispatchTime.now() + timeoutSeconds
+        while memory.hot.withLock({ $0.reservedBytes }) > 0, DispatchTime.now() < end { usleep(5000) }
+        flush(timeoutSeconds: timeoutSeconds)
+        writer.queue.sync { writer.handOver() }
+    }
+
+    /// The contents of the store and its activity.
+    package var statistics: StoreStatistics {
+        var statistics = memory.counters.withLock { $0 }
+        let index = memory.index
+        statistics.versions = index.versionCount
+        statistics.chains = index.chainCount
+        statistics.indexBytes = index.memoryBytes
+        (statistics.memoryBytes, statistics.packedBytes) = memory.hot.withLock { hot in
+            (hot.bytes + hot.reservedBytes, hot.packedBytes)
+        }
+        statistics.memoryBytes += memory.heads.bytes
+        memory.state.withLock { state in
+            statistics.pendingWrites = state.pending.count
+            statistics.chainsInProbation = state.chainsInProbation
+            for standing in Retention.Standing.allCases {
+                statistics.standings[standing.name] = state.retention.counts[standing.rawValue]
+            }
+        }
+        return statistics
+    }
+}

@@ -1,0 +1,119 @@
+internal import Dictionaries
+
+/// The key under which versions replace each other: a chain, a URL and a variant.
+///
+/// Each new body of a key becomes its newest version; the older ones stay in the chain.
+package struct VersionKey: Hashable, Sendable {
+    package var chainKey: ChainKey
+    /// The path and query as requested.
+    package let url: String
+    /// The request fields that the response varies on, as `VariantKey` writes them.
+    package let variant: String
+
+    package init(chain: ChainKey, url: String, variant: String) {
+        self.chainKey = chain
+        self.url = url
+        self.variant = variant
+    }
+
+    /// The bytes of the texts that name a version of this key.
+    var nameBytes: Int { chainKey.match.utf8.count + url.utf8.count + variant.utf8.count }
+
+    /// Returns the key under its names in the scope of its chain.
+    func named(_ keys: StoreKeys?) -> VersionKey {
+        guard chainKey.scope.isPrivate else { return self }
+        return VersionKey(
+            chain: chainKey, url: chainKey.scope.name(of: url, as: .url, keys),
+            variant: chainKey.scope.name(of: variant, as: .variant, keys))
+    }
+}
+
+/// The canonical text of the request fields that a response varies on.
+package enum VariantKey {
+    /// Returns the text for a combination of values; no other combination has the same.
+    ///
+    /// Each name and value is preceded by its length, so that no value can imitate the next field.
+    /// Accept-Encoding, Available-Dictionary and Dictionary-ID are left out: they choose the coding, not the
+    /// body (RFC 9842 section 6.2). `values` gets lower-case names. It returns nil for a missing field, which
+    /// differs from an empty one.
+    package static func make(names: [String], values: (String) -> String?) -> String {
+        guard !names.isEmpty else { return "" }
+        let fields = Set(names.map { $0.lowercased() }).subtracting([
+            "accept-encoding", "available-dictionary", "dictionary-id",
+        ])
+        var text = ""
+        for name in fields.sorted() {
+            text += "\(name.utf8.count):\(name)"
+            if let value = values(name).map({ normalized($0, of: name) }) {
+                text += "=\(value.utf8.count):\(value)"
+            }
+            text += ";"
+        }
+        return text
+    }
+
+    /// Returns the normalized value of a field.
+    ///
+    /// White space between the members of a list has no meaning (RFC 9110 section 5.6.1), nor has the case of
+    /// languages and charsets (sections 8.4.1 and 12.5.4) or of an origin. A long value is replaced by its
+    /// SHA-256.
+    static func normalized(_ value: String, of name: String) -> String {
+        let text = isList(name) && !value.contains("\"") ? members(of: value) : value
+        let cased = isCaseless(name) ? text.lowercased() : text
+        guard cased.utf8.count > valueBytesMax else { return cased }
+        let bytes = cased.utf8
+        return "sha-256 " + Digest(of: bytes.span).base64URL
+    }
+
+    private static let valueBytesMax = 128
+
+    private static func isList(_ name: String) -> Bool {
+        name == "accept" || name == "accept-language" || name == "accept-charset"
+    }
+
+    private static func isCaseless(_ name: String) -> Bool {
+        name == "accept-language" || name == "accept-charset" || name == "origin"
+    }
+
+    private static func members(of value: String) -> String {
+        value.split(separator: ",").map { member in
+            String(
+                member.drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed()
+            )
+        }.joined(separator: ",")
+    }
+
+    /// True if a request with these values gives the same text.
+    package static func fits(_ key: String, values: (String) -> String?) -> Bool {
+        guard let names = names(in: key) else { return false }
+        return make(names: names, values: values) == key
+    }
+
+    /// Returns the names that a text was made of; nil if `make` did not make it.
+    package static func names(in key: String) -> [String]? {
+        var names: [String] = []
+        var rest = key.utf8[...]
+        while !rest.isEmpty {
+            guard let name = counted(&rest) else { return nil }
+            names.append(name)
+            if rest.first == UInt8(ascii: "=") {
+                rest = rest.dropFirst()
+                guard counted(&rest) != nil else { return nil }
+            }
+            guard rest.popFirst() == UInt8(ascii: ";") else { return nil }
+        }
+        return names
+    }
+
+    /// Parses `N:` and N bytes.
+    private static func counted(_ rest: inout Substring.UTF8View) -> String? {
+        guard let colon = rest.firstIndex(of: UInt8(ascii: ":")),
+            let count = Int(Substring(rest[..<colon])), count >= 0
+        else { return nil }
+        rest = rest[rest.index(after: colon)...]
+        guard rest.count >= count else { return nil }
+        let text = String(Substring(rest.prefix(count)))
+        rest = rest.dropFirst(count)
+        return text
+    }
+}

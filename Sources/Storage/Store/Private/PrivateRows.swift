@@ -1,0 +1,228 @@
+internal import Dictionaries
+internal import FoundationEssentials
+internal import GRDB
+internal import Primitives
+
+/// The rows of private chains, to and from versions; without the key nothing in them can be read.
+enum PrivateRows {
+    /// The rows that one key opens, and those that it does not.
+    struct Found {
+        var versions: [Version] = []
+        /// The rows of chains that were sealed with another key, or are damaged.
+        var unusableChains: [Int64] = []
+        var unusableVersions = 0
+    }
+
+    // MARK: Reading
+
+    /// Returns every version whose chain the keys open, without its body.
+    static func find(_ database: Database, _ keys: StoreKeys) throws -> Found {
+        var found = Found()
+        let (owners, unusable) = try owners(database, keys)
+        found.unusableChains = unusable
+        let now = Int(SystemClock.unixMicroseconds / 1_000_000)
+        let rows = try RowReader(
+            database, sql: "SELECT \(StoreRows.columns), promises, name, stored FROM private_version")
+        while try rows.next() {
+            guard let owner = rows.integer(1).flatMap({ owners[$0] }) else {
+                found.unusableVersions += 1
+                continue
+            }
+            guard let name = rows.digest(17),
+                let version = StoreRows.version(
+                    rows, chain: chain(owner, name), digest: name, now: now, isNamed: owner.isNamed)
+            else { continue }
+            version.sealedBytes = rows.integer(18).map(Int.init(clamping:))
+            found.versions.append(version)
+        }
+        return found
+    }
+
+    /// Returns the chain of a row: that of its identity, or a chain of its own.
+    private static func chain(_ owner: Owner, _ name: Digest) -> Chain {
+        switch owner {
+        case .identity(let chain): return chain
+        case .persons(let authority, let match, let matchDest):
+            let tag = IdentityTag(code: name)
+            return Chain(
+                ChainKey(authority: authority, scope: .personal(tag), match: match, matchDest: matchDest))
+        }
+    }
+
+    /// The owner of the versions that refer to a row in the table of chains.
+    private enum Owner {
+        case identity(Chain)
+        case persons(authority: String, match: String, matchDest: [String])
+
+        /// True if URL and variant have names.
+        var isNamed: Bool { if case .identity = self { true } else { false } }
+    }
+
+    private static func owners(_ database: Database, _ keys: StoreKeys) throws
+        -> (usable: [Int64: Owner], unusable: [Int64])
+    {
+        var usable: [Int64: Owner] = [:]
+        var unusable: [Int64] = []
+        let rows = try Row.fetchCursor(database, sql: "SELECT id, name, facts FROM private_chain")
+        while let row = try rows.next() {
+            guard let id: Int64 = row[0] else { continue }
+            guard let name: Data = row[1], let sealed: Data = row[2],
+                let facts = keys.openFacts([UInt8](sealed), ofChain: [UInt8](name)),
+                let owner = PrivateChainFacts.owner(facts)
+            else {
+                unusable.append(id)
+                continue
+            }
+            switch owner {
+            case .identity(let key): usable[id] = .identity(Chain(key))
+            case .persons(let authority, let match, let matchDest):
+                usable[id] = .persons(authority: authority, match: match, matchDest: matchDest)
+            }
+        }
+        return (usable, unusable)
+    }
+
+    /// Returns the body of a version; nil if there is no such row.
+    static func body(of version: Version, _ database: Database, _ keys: StoreKeys) throws -> [UInt8]? {
+        let row = try Row.fetchOne(
+            database.cachedStatement(
+                sql: """
+                    SELECT private_chain.name, sealed, private_body.size FROM private_version
+                    JOIN private_chain ON private_chain.id = chain
+                    JOIN private_body ON private_body.id = private_version.id
+                    WHERE private_version.id = ?
+                    """), arguments: [version.id])
+        guard let row else { return nil }
+        guard let chain: Data = row[0], let sealed: Data = row[1],
+            let body = keys.openBody([UInt8](sealed), ofRow: version.digest, inChain: [UInt8](chain))
+        else { throw StoreDatabaseError.damaged("its seal is broken") }
+        return try StoredBody(row: version.id, bytes: body, count: row[2], base: nil).whole(over: nil)
+    }
+
+    // MARK: Writing
+
+    /// Inserts a version with its body; runs inside a transaction.
+    static func insert(
+        _ insertion: PendingWrites.Insertion, into database: Database, _ keys: StoreKeys
+    ) throws {
+        let version = insertion.version
+        let chain = keys.rowName(of: version.chainKey)
+        let facts = try keys.seal(PrivateChainFacts.bytes(version.chainKey), ofChain: chain)
+        try database.cachedStatement(sql: "INSERT OR IGNORE INTO private_chain (name, facts) VALUES (?, ?)")
+            .execute(arguments: [Data(chain), Data(facts)])
+        // Sealed bytes cannot be compressed, so this comes first.
+        let bytes = insertion.packed?.frame ?? insertion.body.bytes
+        let sealed = try keys.seal(bytes, ofRow: version.digest, inChain: chain)
+        try insert(insertion, ofChain: chain, sealedBytes: sealed.count, into: database)
+        // An existing row that was skipped as invalid keeps its place.
+        guard database.changesCount > 0 else { return }
+        try database.cachedStatement(sql: "INSERT INTO private_body (id, sealed, size) VALUES (?, ?, ?)")
+            .execute(arguments: [version.id, Data(sealed), insertion.packed?.count])
+    }
+
+    private static func insert(
+        _ insertion: PendingWrites.Insertion, ofChain chain: [UInt8], sealedBytes: Int,
+        into database: Database
+    ) throws {
+        let version = insertion.version
+        // Without URL and variant the row's number takes their place. Random names would put each row on
+        // another page of the index.
+        let url = version.url.isEmpty ? String(version.id, radix: 36) : version.url
+        try database.cachedStatement(
+            sql: """
+                INSERT INTO private_version (id, chain, name, url, variant, etag, content_type, size, rank,
+                    admitted, last_wanted, max_age, is_upstream_match, stored, holders, is_proven, last_offered,
+                    last_advertised, promises)
+                VALUES (?, (SELECT id FROM private_chain WHERE name = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT DO NOTHING
+                """
+        ).execute(
+            arguments: [
+                version.id, Data(chain), Data(version.digest.bytes), url, version.variant, version.etag,
+                version.contentType, version.bytes, version.rank, version.admittedAt, version.lastWanted,
+                version.maxAge, version.isUpstreamMatch, sealedBytes,
+            ] + StoreRows.arguments(version.demand) + [insertion.promises.data])
+    }
+
+    static func renew(_ version: Version, in database: Database) throws {
+        try database.cachedStatement(
+            sql: """
+                UPDATE private_version SET etag = ?, content_type = ?, rank = ?,
+                    last_wanted = \(StoreRows.laterWanted), max_age = ?, is_upstream_match = ?, holders = ?,
+                    is_proven = ?, last_offered = ?, last_advertised = ?
+                WHERE id = ? AND rank <= ?
+                """
+        ).execute(
+            arguments: [
+                version.etag, version.contentType, version.rank, version.lastWanted, version.maxAge,
+                version.isUpstreamMatch,
+            ] + StoreRows.arguments(version.demand) + [version.id, version.rank])
+    }
+
+    /// Removes the versions of these chains, and then the chains.
+    static func remove(chains: [Int64], from database: Database) throws {
+        let versions = try database.cachedStatement(sql: "DELETE FROM private_version WHERE chain = ?")
+        let empty = try database.cachedStatement(sql: "DELETE FROM private_chain WHERE id = ?")
+        for id in chains {
+            try versions.execute(arguments: [id])
+            try empty.execute(arguments: [id])
+        }
+    }
+
+    /// Removes all private rows; returns the number of versions.
+    static func removeAll(from database: Database) throws -> Int {
+        let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM private_version") ?? 0
+        guard count > 0 else { return 0 }
+        try database.execute(sql: "DELETE FROM private_version; DELETE FROM private_chain")
+        return count
+    }
+}
+
+/// The names of a private chain, encoded to be sealed.
+///
+/// Personal chains of one resource share a row; each of their versions carries the tag of its chain.
+enum PrivateChainFacts {
+    private static let ofIdentity = Array("1".utf8)
+    private static let ofPersons = Array("2".utf8)
+
+    /// Returns the encoding: the tag of an identity, the authority, the match and each match-dest, every part
+    /// preceded by its length.
+    static func bytes(_ key: ChainKey) -> [UInt8] {
+        var parts: LengthPrefixed
+        if case .private(let tag) = key.scope {
+            parts = LengthPrefixed("1")
+            parts.append(tag.bytes)
+        } else {
+            parts = LengthPrefixed("2")
+        }
+        parts.append(key.authority)
+        parts.append(key.match)
+        for destination in key.matchDest { parts.append(destination) }
+        return parts.bytes
+    }
+
+    /// The owner of a row in the table of private chains.
+    enum Owner {
+        /// One identity, whose chain this is.
+        case identity(ChainKey)
+        /// Many persons; the tag of each version completes the key.
+        case persons(authority: String, match: String, matchDest: [String])
+    }
+
+    /// Decodes the names; returns nil if the bytes were not made by `bytes`.
+    static func owner(_ bytes: [UInt8]) -> Owner? {
+        guard let parts = LengthPrefixed.parts(of: bytes), parts.count >= 3 else { return nil }
+        if parts[0] == ofPersons {
+            let texts = parts.dropFirst().map { String(decoding: $0, as: UTF8.self) }
+            return .persons(authority: texts[0], match: texts[1], matchDest: Array(texts.dropFirst(2)))
+        }
+        guard parts[0] == ofIdentity, parts.count >= 4, let tag = IdentityTag(bytes: parts[1]) else {
+            return nil
+        }
+        let texts = parts.dropFirst(2).map { String(decoding: $0, as: UTF8.self) }
+        return .identity(
+            ChainKey(
+                authority: texts[0], scope: .private(tag), match: texts[1],
+                matchDest: Array(texts.dropFirst(2))))
+    }
+}

@@ -1,0 +1,200 @@
+package import Dictionaries
+internal import Primitives
+
+/// The keys of a store, each for one purpose, all derived from the key in `store.key_file`.
+///
+/// A private row reveals to a reader without the key its size, its times, its media type, and which rows
+/// share a chain. It reveals no name, URL, digest or body, nor that two identities have the same body.
+package final class StoreKeys: Sendable {
+    /// The length of the root key.
+    package static let byteCount = 32
+
+    let identities: MessageAuthenticator
+    let ids: MessageAuthenticator
+    let sharing: MessageAuthenticator
+    private let chains: MessageAuthenticator
+    private let rows: MessageAuthenticator
+    private let seals: MessageAuthenticator
+
+    /// The kind of a text in a version, so that the same text of another kind gets another name.
+    enum Label: String {
+        case url = "url"
+        case variant = "variant"
+        case entityTag = "etag"
+    }
+
+    /// Derives the keys; returns nil unless `key` has 32 bytes, which must be random.
+    package init?(key: [UInt8]) {
+        guard key.count == Self.byteCount else { return nil }
+        let root = MessageAuthenticator(key: key)
+        // The number is the version of this derivation: another one gives other keys, which find none of
+        // these rows.
+        identities = MessageAuthenticator(key: root.derivedKey("dictum 1 identities"))
+        chains = MessageAuthenticator(key: root.derivedKey("dictum 1 chains"))
+        rows = MessageAuthenticator(key: root.derivedKey("dictum 1 rows"))
+        seals = MessageAuthenticator(key: root.derivedKey("dictum 1 seals"))
+        ids = MessageAuthenticator(key: root.derivedKey("dictum 1 ids"))
+        sharing = MessageAuthenticator(key: root.derivedKey("dictum 1 sharing"))
+    }
+
+    // MARK: Names
+
+    /// Returns the tag of an identity: everything that tells a user from others, and the authority.
+    ///
+    /// The caller passes names and values in a fixed order.
+    package func identityTag(
+        authority: String, items: [(name: String, value: [UInt8])]
+    ) -> IdentityTag? {
+        var message = LengthPrefixed("identity")
+        message.append(authority)
+        for item in items {
+            message.append(item.name)
+            message.append(item.value)
+        }
+        return IdentityTag(bytes: identities.code(of: message.bytes))
+    }
+
+    /// Returns a number that stands for a client as long as the key stays.
+    package func clientNumber(of name: [UInt8]) -> UInt64 {
+        var message = LengthPrefixed("client number")
+        message.append(name)
+        return identities.code(of: message.bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    package func clientNumber(of tag: IdentityTag) -> UInt64 { clientNumber(of: tag.bytes) }
+
+    /// Returns the name of a private chain on disk.
+    func name(of chain: ChainKey, _ tag: IdentityTag) -> [UInt8] {
+        var message = LengthPrefixed("chain")
+        message.append(tag.bytes)
+        message.append(chain.authority)
+        message.append(chain.match)
+        for destination in chain.matchDest { message.append(destination) }
+        return chains.code(of: message.bytes)
+    }
+
+    /// Returns the name of a private chain's row on disk; personal chains of one resource share a row.
+    func rowName(of chain: ChainKey) -> [UInt8] {
+        if case .private(let tag) = chain.scope { return name(of: chain, tag) }
+        var message = LengthPrefixed("persons")
+        message.append(chain.authority)
+        message.append(chain.match)
+        for destination in chain.matchDest { message.append(destination) }
+        return chains.code(of: message.bytes)
+    }
+
+    /// Returns the name of a text within the chains of an identity, in memory and on disk.
+    ///
+    /// Texts are only ever compared.
+    func name(of text: String, as label: Label, _ tag: IdentityTag) -> String {
+        var message = LengthPrefixed(label.rawValue)
+        message.append(tag.bytes)
+        message.append(text)
+        return Base64.encodeURL(chains.code(of: message.bytes))
+    }
+
+    /// Returns the name of a body within the scope of an identity; its digest may be known to others.
+    func name(of digest: Digest, _ tag: IdentityTag) -> Digest {
+        var message = LengthPrefixed("row")
+        message.append(tag.bytes)
+        message.append(digest.bytes)
+        guard let name = Digest(bytes: rows.code(of: message.bytes)) else {
+            preconditionFailure("a code has 32 bytes")
+        }
+        return name
+    }
+
+    // MARK: Seals
+
+    func seal(_ facts: [UInt8], ofChain name: [UInt8]) throws(CryptographyError) -> [UInt8] {
+        let context = chainContext(name)
+        return try SealedBytes.seal(facts, key: seals.code(of: context), associated: context)
+    }
+
+    /// Opens the names of a chain; returns nil if the row was made with another key, or changed.
+    func openFacts(_ sealed: [UInt8], ofChain name: [UInt8]) -> [UInt8]? {
+        let context = chainContext(name)
+        return SealedBytes.open(sealed, key: seals.code(of: context), associated: context)
+    }
+
+    /// Seals a body for the row of this name in the chain of this name.
+    func seal(_ body: [UInt8], ofRow row: Digest, inChain chain: [UInt8]) throws(CryptographyError) -> [UInt8]
+    {
+        let context = rowContext(row, chain)
+        return try SealedBytes.seal(body, key: seals.code(of: context), associated: context)
+    }
+
+    /// Opens the body of a row; returns nil if it was made with another key, changed, or moved from another
+    /// row.
+    func openBody(_ sealed: [UInt8], ofRow row: Digest, inChain chain: [UInt8]) -> [UInt8]? {
+        let context = rowContext(row, chain)
+        return SealedBytes.open(sealed, key: seals.code(of: context), associated: context)
+    }
+
+    // Each row has a sealing key of its own, so that random nonces never collide, however many rows there
+    // are.
+
+    private func chainContext(_ name: [UInt8]) -> [UInt8] {
+        var context = LengthPrefixed("chain facts")
+        context.append(name)
+        return context.bytes
+    }
+
+    private func rowContext(_ row: Digest, _ chain: [UInt8]) -> [UInt8] {
+        var context = LengthPrefixed("body")
+        context.append(chain)
+        context.append(row.bytes)
+        return context.bytes
+    }
+}
+
+// The names of versions within a scope: public versions keep theirs, private ones get unreadable ones.
+
+extension ChainKey.Scope {
+    /// Returns the name of a body with this digest; private bodies without keys keep a name that is never
+    /// stored.
+    package func name(of digest: Digest, _ keys: StoreKeys?) -> Digest {
+        // The chain of a single body needs no second name for it.
+        if case .personal(let tag) = self { return tag.code }
+        guard let tag, let keys else { return digest }
+        return keys.name(of: digest, tag)
+    }
+
+    /// Returns the name of a URL, a variant or an entity tag.
+    ///
+    /// The chain of a single body ignores URL and variant: a client that was given the body holds it,
+    /// whatever the request was.
+    func name(of text: String, as label: StoreKeys.Label, _ keys: StoreKeys?) -> String {
+        guard let tag, let keys else { return text }
+        guard case .personal = self else { return keys.name(of: text, as: label, tag) }
+        // There may be a million of them, and 128 bits suffice.
+        return label == .entityTag ? String(keys.name(of: text, as: label, tag).prefix(22)) : ""
+    }
+}
+
+extension VersionFacts {
+    /// Returns the same facts under their names in a scope.
+    ///
+    /// Private versions do not record who chose the match, because no path reveals which route would make
+    /// them.
+    func named(in scope: ChainKey.Scope, _ keys: StoreKeys?) -> VersionFacts {
+        guard scope.isPrivate else { return self }
+        return VersionFacts(
+            digest: scope.name(of: digest, keys), url: scope.name(of: url, as: .url, keys),
+            variant: scope.name(of: variant, as: .variant, keys),
+            etag: etag.map { scope.name(of: $0, as: .entityTag, keys) }, contentType: contentType,
+            bytes: bytes, maxAge: maxAge, isUpstreamMatch: isUpstreamMatch)
+    }
+}
+
+extension Version {
+    func isBody(_ digest: Digest, _ keys: StoreKeys?) -> Bool {
+        guard case .personal = chainKey.scope else {
+            return chainKey.scope.name(of: digest, keys) == self.digest
+        }
+        return keys?.personalChain(
+            authority: chainKey.authority, match: chainKey.match, matchDest: chainKey.matchDest,
+            digest: digest)
+            == chainKey
+    }
+}

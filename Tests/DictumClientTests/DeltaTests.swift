@@ -1,0 +1,136 @@
+import Dictionaries
+import DictumClient
+import Foundation
+import FoundationNetworking
+import Primitives
+import Testing
+
+@Suite struct DeltaTests {
+    private let folder = ClientFolder()
+
+    @Test(arguments: [ContentCoding.dcz, .dcb])
+    func `the second request names the first body, and its delta is decoded`(coding: ContentCoding)
+        async throws
+    {
+        let client = try folder.client()
+        let server = ScriptedTransport([
+            try response(feed(0)), try response(feed(1), coding: coding, over: feed(0)),
+        ])
+        for version in 0..<2 {
+            let (body, head) = try await client.data(from: feedURL, using: server)
+            #expect(body == feed(version))
+            let fields = try #require(head as? HTTPURLResponse)
+            #expect(fields.statusCode == 200 && fields.value(forHTTPHeaderField: "Content-Encoding") == nil)
+        }
+        #expect(server.named == [nil, name(of: feed(0))])
+        let requests = server.requests
+        #expect(requests[0].value(forHTTPHeaderField: "Accept-Encoding") == "zstd, br, gzip")
+        #expect(requests[1].value(forHTTPHeaderField: "Accept-Encoding") == "dcz, dcb, zstd, br, gzip")
+        #expect(requests[1].value(forHTTPHeaderField: "Dictionary-ID") == "\"cap-1\"")
+        let metrics = folder.metrics
+        #expect(metrics.map(\.isKept) == [true, true] && metrics[1].coding == coding.token)
+        #expect(metrics[1].wireBytes < 400 && metrics[1].bodyBytes == feed(1).count)
+    }
+
+    @Test func `a dictionary outlives the process`() async throws {
+        let server = ScriptedTransport([
+            try response(feed(0)), try response(feed(1), coding: .dcz, over: feed(0)),
+        ])
+        for version in 0..<2 {
+            #expect(try await folder.client().data(from: feedURL, using: server).0 == feed(version))
+        }
+        #expect(server.named == [nil, name(of: feed(0))])
+    }
+
+    /// The ways in which a delta may be wrong.
+    enum Fault: CaseIterable {
+        case magic, digest, cut, flipped, longer
+    }
+
+    @Test(arguments: Fault.allCases, [ContentCoding.dcz, .dcb])
+    func `a delta that does not decode costs the dictionary and one more request`(
+        fault: Fault, coding: ContentCoding
+    ) async throws {
+        let client = try folder.client()
+        var wrong = try response(feed(1), coding: coding, over: feed(0))
+        var bytes = try await #require(wrong.nextPiece())
+        switch fault {
+        case .magic: bytes[1] ^= 1
+        case .digest: bytes[bytes.startIndex + 20] ^= 1
+        case .cut: bytes = bytes.dropLast(5)
+        case .flipped: for index in 41..<bytes.count { bytes[index] ^= 0x55 }
+        case .longer: bytes += Data("more".utf8)
+        }
+        wrong = TransportResponse(status: 200, fields: wrong.fields, body: bytes)
+        let server = ScriptedTransport([
+            try response(feed(0)), wrong, try response(feed(1)), try response(feed(2), match: nil),
+        ])
+        for version in 0..<3 {
+            #expect(try await client.data(from: feedURL, using: server).0 == feed(version))
+        }
+        // The plain response became a dictionary in its place.
+        #expect(server.named == [nil, name(of: feed(0)), nil, name(of: feed(1))])
+        #expect(folder.metrics.map(\.isRetried) == [false, true, false])
+        let isTold = folder.events.withLock { $0 }.contains { event in
+            if case .dictionaryDropped(feedURL, _) = event { true } else { false }
+        }
+        #expect(isTold)
+    }
+
+    @Test func `a delta without a dictionary is an error, and not asked for again`() async throws {
+        let client = try folder.client()
+        let server = ScriptedTransport([try response(feed(1), coding: .dcz, over: feed(0))])
+        await #expect(throws: DictionaryClientError.self) {
+            try await client.data(from: feedURL, using: server)
+        }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test(arguments: [ContentCoding.gzip, .br, .zstd])
+    func `a body over the limit is an error, and one at the limit is not`(coding: ContentCoding) async throws
+    {
+        let bomb = Data(repeating: 0x20, count: 100_000)
+        let server = ScriptedTransport { _ in try response(bomb, coding: coding) }
+        #expect(try await folder.client(bodyBytesMax: 100_000).data(from: feedURL, using: server).0 == bomb)
+        let client = try folder.client(bodyBytesMax: 99_999)
+        await #expect(throws: DictionaryClientError.tooLarge(limit: 99_999)) {
+            try await client.data(from: feedURL, using: server)
+        }
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func `bodies that the transport has decoded are not decoded again`() async throws {
+        let server = ScriptedTransport(decodedCodings: ["gzip", "br"]) { request in
+            let isFirst = request.value(forHTTPHeaderField: "Available-Dictionary") == nil
+            let fields = [("Cache-Control", "max-age=600")]
+            guard isFirst else { return try response(feed(1), coding: .dcz, over: feed(0)) }
+            return try response(feed(0), fields + [("Content-Encoding", "gzip")])
+        }
+        let client = try folder.client()
+        for version in 0..<2 {
+            #expect(try await client.data(from: feedURL, using: server).0 == feed(version))
+        }
+        let asked = server.requests.map { $0.value(forHTTPHeaderField: "Accept-Encoding") }
+        #expect(asked == ["gzip, br", "dcz, dcb, gzip, br"])
+    }
+
+    @Test func `a stream delivers the pieces of a delta, and keeps the whole`() async throws {
+        let client = try folder.client()
+        let large = Data((0..<200).flatMap { _ in feed(3) })
+        let server = ScriptedTransport([
+            try response(large), try response(large + feed(4), coding: .dcz, over: large),
+            try response(feed(5)),
+        ])
+        _ = try await client.data(from: feedURL, using: server)
+        let (pieces, head) = try await client.stream(for: URLRequest(url: feedURL), using: server)
+        #expect((head as? HTTPURLResponse)?.statusCode == 200)
+        var (body, count) = (Data(), 0)
+        for try await piece in pieces {
+            body += piece
+            count += 1
+        }
+        #expect(body == large + feed(4) && count > 1)
+        _ = try await client.data(from: feedURL, using: server)
+        #expect(server.named.last == name(of: large + feed(4)))
+    }
+}

@@ -1,0 +1,105 @@
+import Dictionaries
+import DictumClient
+import Foundation
+import FoundationNetworking
+import Testing
+
+@Suite struct KeepingTests {
+    private let folder = ClientFolder()
+
+    /// Returns what the second of two requests names.
+    private func named(
+        first: String = "https://api.test/feed", _ fields: [(String, String)], match: String? = "/feed",
+        second: String = "https://api.test/feed"
+    ) async throws -> String? {
+        let client = try folder.client()
+        let server = ScriptedTransport([try response(feed(0), fields, match: match), try response(feed(1))])
+        for url in [first, second] {
+            _ = try await client.data(from: try #require(URL(string: url)), using: server)
+        }
+        return server.named.last ?? nil
+    }
+
+    @Test(arguments: [
+        [("Cache-Control", "max-age=600")], [("Cache-Control", "private, max-age=600, must-revalidate")],
+        [("Cache-Control", "max-age=0, stale-while-revalidate=60")],
+        [("Expires", "Fri, 01 Jan 2100 00:00:00 GMT")], [("Last-Modified", "Sat, 01 Jan 2000 00:00:00 GMT")],
+    ])
+    func `a response that may be reused is a dictionary`(fields: [(String, String)]) async throws {
+        #expect(try await named(fields) == name(of: feed(0)))
+    }
+
+    @Test(arguments: [
+        [], [("Cache-Control", "no-store, max-age=600")], [("Cache-Control", "no-cache, max-age=600")],
+        [("Cache-Control", "max-age=600"), ("Age", "600")],
+        [("Cache-Control", "max-age=600"), ("Vary", "*")],
+        [("Cache-Control", "max-age=0, must-revalidate, stale-while-revalidate=60")], [("Expires", "0")],
+    ])
+    func `a response that may not be reused is no dictionary`(fields: [(String, String)]) async throws {
+        #expect(try await named(fields) == nil)
+    }
+
+    @Test func `ttl counts before the freshness of the response`() async throws {
+        let offer = ("Use-As-Dictionary", "match=\"/feed\", ttl=60")
+        #expect(try await named([("Cache-Control", "no-cache"), offer], match: nil) == name(of: feed(0)))
+    }
+
+    @Test(arguments: [
+        ("/feed/*", "https://api.test/feed/7", true), ("/feed/*", "https://api.test/other", false),
+        ("/feed/:id(\\\\d+)", "https://api.test/feed/7", false),
+        ("https://other.test/*", "https://other.test/feed", false),
+        ("/feed/*", "https://other.test/feed/7", false), ("/feed/*", "https://api.test:8443/feed/7", false),
+        ("/feed/*", "http://api.test/feed/7", false),
+        ("/feed/*\\\\?a=*", "https://api.test/feed/7?a=1", true),
+        ("/feed/*\\\\?a=*", "https://api.test/feed/7?b=1", false),
+    ])
+    func `a dictionary is named where its pattern matches, at its origin`(
+        match: String, url: String, isNamed: Bool
+    ) async throws {
+        let fields = [("Cache-Control", "max-age=600")]
+        #expect(try await named(fields, match: match, second: url) == (isNamed ? name(of: feed(0)) : nil))
+    }
+
+    @Test(arguments: [
+        ("http://api.test/feed", false), ("http://localhost:8080/feed", true),
+        ("http://127.0.0.1/feed", true),
+        ("http://[::1]/feed", true), ("http://app.localhost/feed", true),
+        ("http://127.0.0.1.test/feed", false),
+    ])
+    func `without TLS only the device itself has dictionaries`(url: String, isNamed: Bool) async throws {
+        let fields = [("Cache-Control", "max-age=600")]
+        #expect(try await named(first: url, fields, second: url) == (isNamed ? name(of: feed(0)) : nil))
+    }
+
+    @Test func `the destination comes before the longer match, and that before the newer`() async throws {
+        let client = try folder.client()
+        let life = ("Cache-Control", "max-age=600")
+        func offer(_ text: String) -> [(String, String)] { [life, ("Use-As-Dictionary", text)] }
+        let offers = [
+            offer("match=\"/*\", match-dest=(\"\")"), offer("match=\"/feed\", match-dest=(\"document\")"),
+            offer("match=\"/feed/*\""), offer("match=\"/fee*\""),
+        ]
+        for (version, fields) in offers.enumerated() {
+            let server = ScriptedTransport([try response(feed(version), fields, match: nil)])
+            _ = try await client.data(
+                from: try #require(URL(string: "https://api.test/\(version)")), using: server)
+        }
+        let server = ScriptedTransport([try response(feed(9), match: nil)])
+        for path in ["feed/1", "other"] {
+            _ = try await client.data(
+                from: try #require(URL(string: "https://api.test/\(path)")), using: server)
+        }
+        #expect(server.named == [name(of: feed(0)), name(of: feed(0))])
+    }
+
+    @Test(arguments: ["Range", "Accept-Encoding"])
+    func `a request for a part, or for the plain body, names nothing`(field: String) async throws {
+        let client = try folder.client()
+        let server = ScriptedTransport([try response(feed(0)), try response(feed(1))])
+        _ = try await client.data(from: feedURL, using: server)
+        var request = URLRequest(url: feedURL)
+        request.setValue(field == "Range" ? "bytes=0-1" : "identity", forHTTPHeaderField: field)
+        _ = try await client.data(for: request, using: server)
+        #expect(server.named == [nil, nil])
+    }
+}

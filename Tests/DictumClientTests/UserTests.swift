@@ -1,0 +1,48 @@
+import DictumClient
+import Foundation
+import FoundationNetworking
+import Primitives
+import TestSupport
+import Testing
+
+@Suite struct UserTests {
+    private let folder = ClientFolder()
+
+    @Test func `users never name each other's dictionaries`() async throws {
+        let client = try folder.client()
+        let server = ScriptedTransport([try response(feed(0)), try response(feed(1)), try response(feed(2))])
+        for user in [client.forUser("one"), client.forUser("two"), client, client.forUser("one")] {
+            _ = try await user.data(from: feedURL, using: server)
+        }
+        #expect(server.named == [nil, nil, nil, name(of: feed(0))])
+    }
+
+    @Test func `after removeAll nothing of the user is left, and others keep theirs`() async throws {
+        let client = try folder.client()
+        let server = ScriptedTransport([try response(feed(0)), try response(feed(1)), try response(feed(2))])
+        let (one, two) = (client.forUser("one"), client.forUser("two"))
+        for user in [one, two] { _ = try await user.data(from: feedURL, using: server) }
+        await one.removeAll()
+        #expect(folder.files(endingIn: ".dictum.body").count == 1)
+        for user in [one, two] { _ = try await user.data(from: feedURL, using: server) }
+        #expect(server.named == [nil, nil, nil, name(of: feed(1))])
+    }
+
+    @Test func `a response that is on its way at the logout is not kept`() async throws {
+        let client = try folder.client().forUser("one")
+        let server = ScriptedTransport { _ in
+            await client.removeAll()
+            return try response(feed(0))
+        }
+        #expect(try await client.data(from: feedURL, using: server).0 == feed(0))
+        #expect(folder.metrics.map(\.isKept) == [false])
+        #expect(folder.files(endingIn: ".dictum.body").isEmpty)
+    }
+
+    @Test func `the store removes what users of earlier runs have left`() async throws {
+        let server = ScriptedTransport([try response(feed(0))])
+        _ = try await folder.client().forUser("one").data(from: feedURL, using: server)
+        try await ClientStore.persistent(at: folder.url, limit: .mebibytes(1)).removeAll()
+        #expect(folder.files(endingIn: ".dictum.body").isEmpty)
+    }
+}

@@ -1,0 +1,32 @@
+internal import DictumClient
+internal import Dispatch
+internal import Foundation
+internal import FoundationNetworking
+internal import TestSupport
+
+/// The plainest transport: one connection per request, without TLS, to this machine.
+struct WireTransport: Transport {
+    let decodedCodings: [String] = []
+
+    func send(_ request: URLRequest) async throws -> TransportResponse {
+        try await withCheckedThrowingContinuation { continuation in
+            // The socket blocks, and the threads of tasks must not.
+            DispatchQueue.global().async {
+                continuation.resume(with: Result { try exchange(request) })
+            }
+        }
+    }
+
+    private func exchange(_ request: URLRequest) throws -> TransportResponse {
+        guard let url = request.url, let port = url.port.flatMap({ UInt16(exactly: $0) }) else {
+            throw URLError(.badURL)
+        }
+        let socket = try WireSocket(port: port)
+        let fields = (request.allHTTPHeaderFields ?? [:]).map { "\($0.key): \($0.value)\r\n" }.joined()
+        let host = "Host: 127.0.0.1:\(port)\r\nConnection: close\r\n"
+        socket.send("GET \(url.path) HTTP/1.1\r\n\(host)\(fields)\r\n")
+        let message = try socket.receive()
+        guard message.isWhole else { throw URLError(.networkConnectionLost) }
+        return TransportResponse(status: message.status, fields: message.fields, body: Data(message.body))
+    }
+}

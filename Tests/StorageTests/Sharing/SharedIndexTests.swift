@@ -1,0 +1,270 @@
+import Primitives
+import TestSupport
+import Testing
+
+@testable import Dictionaries
+@testable import Storage
+
+/// The versions that other nodes have announced, and the questions about them.
+@Suite struct SharedIndexTests {
+    private func news(_ number: Int, _ chain: ChainKey = feedChain) -> SharedNews {
+        let digest = sampleBody(number, count: 8).digest
+        return SharedNews(
+            name: SharedName(publicChain: chain, digest: digest), chain: chain, rank: Int64(number), bytes: 8)
+    }
+
+    // MARK: Announcements
+
+    @Test func `a batch of announcements returns in order, whatever else it has`() {
+        let chain = ChainKey(authority: "api.example", match: "/app/*", matchDest: ["script", "style"])
+        let sealed = SharedNews(
+            name: SharedName(chain: nil, digest: sampleBody(3).digest), chain: nil, rank: 9, bytes: 77)
+        let all = [news(1), news(2, chain), sealed]
+        let batch = SharedNews.batches(all)[0]
+        #expect(SharedNews.read(batch) == all)
+        #expect(SharedNews.read([3, 200, 1, 0] + batch) == all, "an announcement of the future")
+        #expect(SharedNews.read(batch + [250]) == all, "a truncated one")
+        let names = all.map(\.name)
+        #expect(SharedNews.readNames(SharedNews.batch(names: names)) == names)
+    }
+
+    @Test func `random bytes are no announcements, and never trap`() {
+        var random = SplitMix(seed: 20_261_123)
+        for _ in 0..<20_000 {
+            let bytes = (0..<Int.random(in: 0...80, using: &random)).map { _ in
+                UInt8.random(in: 0...255, using: &random)
+            }
+            _ = SharedNews.read(bytes)
+            _ = SharedNews.readNames(bytes)
+            _ = SharedDemand.read((SharedDemand.Entry.holders, bytes))
+            _ = SharedDemand.read((SharedDemand.Entry.sealedHolders, bytes))
+            _ = SharedRecord(bytes, named: news(1).name, keys: nil)
+            _ = SharedValue(bytes)
+        }
+    }
+
+    @Test func `changes of holders return from a batch`() {
+        let all = [
+            SharedDemand(name: news(1).name, change: -3, contact: 1_700_000_000),
+            SharedDemand(name: news(2).name, change: 5, contact: 0),
+            SharedDemand(name: SharedName(chain: nil, digest: sampleBody(3).digest), change: 1, contact: 9),
+        ]
+        let fields = SharedDemand.fields(of: all)
+        #expect(fields.flatMap(SharedDemand.read) == all)
+        #expect(fields.flatMap { SharedDemand.read(($0.name, $0.value + [1, 2, 3])) } == all)
+        #expect(SharedDemand.read((Array("z".utf8), fields[0].value)).isEmpty)
+    }
+
+    // MARK: The index
+
+    @Test func `an announced digest is found where its chain covers the URL`() {
+        var index = SharedIndex()
+        let outcome1 = index.insert(news(1), now: 100)
+        #expect(outcome1)
+        let outcome2 = index.insert(news(1), now: 101)
+        #expect(!outcome2, "known")
+        let digest = news(1).name.digest
+        func find(_ digest: Digest, authority: String = "api.example", path: String = "/feed") -> SharedName?
+        {
+            index.candidates(digest, authority: authority).first(covering: PathAndQuery(path: path))
+        }
+        #expect(find(digest) == news(1).name)
+        #expect(find(digest, authority: "other.example") == nil)
+        #expect(find(digest, path: "/other") == nil)
+        #expect(find(news(2).name.digest) == nil)
+        #expect(index.contains(digest, in: feedChain))
+        #expect(index.due([news(1).name], before: 101).isEmpty, "announced again")
+        #expect(index.news(of: news(1).name) == news(1))
+    }
+
+    @Test func `a digest of several chains is found in each, and forgotten in one alone`() {
+        var index = SharedIndex()
+        let chains = ["/a", "/b", "/c"].map { ChainKey(authority: "api.example", match: $0) }
+        for chain in chains { index.insert(news(1, chain), now: 1) }
+        #expect(index.count == 3)
+        for chain in chains {
+            #expect(
+                index.candidates(news(1).name.digest, authority: "api.example")
+                    .first(covering: PathAndQuery(path: chain.match)) == news(1, chain).name)
+        }
+        for (place, chain) in chains.enumerated() {
+            let outcome3 = index.remove(news(1, chain).name)
+            #expect(outcome3)
+            let outcome4 = index.remove(news(1, chain).name)
+            #expect(!outcome4)
+            for (other, key) in chains.enumerated() {
+                #expect(index.contains(news(1).name.digest, in: key) == (other > place))
+            }
+        }
+        #expect(index.count == 0)
+    }
+
+    /// One page for every path: without care each step would examine all of them.
+    @Test(.timeLimit(.minutes(10))) func `a body of very many chains costs as little as any other`() {
+        var index = SharedIndex(countMax: 20_000)
+        let chains = (0..<60_000).map { ChainKey(authority: "api.example", match: "/\($0)") }
+        for chain in chains {
+            index.insert(news(1, chain), now: 1)
+            index.insert(news(1, chain), now: 2)
+            index.add(SharedDemand(name: news(1, chain).name, change: 1, contact: 0))
+        }
+        #expect(index.count == 20_000)
+        let digest = news(1).name.digest
+        #expect(index.candidates(digest, authority: "api.example").isCut)
+        for (place, chain) in chains.enumerated() {
+            #expect(index.contains(digest, in: chain) == (place >= 40_000))
+        }
+        for chain in chains { index.remove(news(1, chain).name) }
+        #expect(index.count == 0)
+        #expect(!index.candidates(digest, authority: "api.example").isCut)
+    }
+
+    @Test(.timeLimit(.minutes(10))) func `made-up digests that collide cost as little`() throws {
+        var index = SharedIndex()
+        for number in 0..<60_000 {
+            let bytes = Array(repeating: UInt8(7), count: 24) + BigEndian.bytes(UInt64(number))
+            let name = SharedName(publicChain: feedChain, digest: try #require(Digest(bytes: bytes)))
+            index.insert(SharedNews(name: name, chain: feedChain, rank: 1, bytes: 8), now: 1)
+            index.insert(
+                SharedNews(name: SharedName(chain: nil, digest: name.digest), chain: nil, rank: 1, bytes: 8),
+                now: 1)
+        }
+        #expect(index.count == 120_000)
+    }
+
+    @Test func `long names take the place of more versions than short ones`() {
+        var index = SharedIndex(countMax: 100)
+        let name = String(repeating: "a", count: 4_000)
+        for number in 0..<100 {
+            index.insert(news(1, ChainKey(authority: "api.example", match: "/\(number)\(name)")), now: 1)
+        }
+        #expect(1...20 ~= index.count && index.isIncomplete)
+        for number in 0..<100 { index.insert(news(number), now: 2) }
+        #expect(index.count == 100)
+        let twins = (0..<1_000).map { _ in name }
+        let wide = ChainKey(authority: "api.example", match: "/", matchDest: twins)
+        index.insert(news(1, wide), now: 3)
+        #expect(index.count <= 1)
+    }
+
+    @Test func `public and sealed versions are forgotten apart`() {
+        var index = SharedIndex(countMax: 2)
+        let sealed = SharedNews(
+            name: SharedName(chain: nil, digest: sampleBody(3).digest), chain: nil, rank: 9, bytes: 77)
+        for one in [news(0), news(1), sealed] { index.insert(one, now: 1) }
+        #expect(index.isIncomplete)
+        index.removeAll(isSealed: false)
+        #expect(index.count == 1 && index.contains(sealed.name) && index.isIncomplete)
+        index.removeAll(isSealed: true)
+        #expect(index.count == 0 && !index.isIncomplete)
+    }
+
+    @Test func `beyond its bound the index forgets what was announced longest ago`() {
+        var index = SharedIndex(countMax: 10)
+        for number in 0..<10 { index.insert(news(number), now: number) }
+        #expect(!index.isIncomplete)
+        index.insert(news(0), now: 10)
+        index.insert(news(10), now: 11)
+        #expect(index.count == 10 && index.isIncomplete)
+        #expect(index.contains(news(0).name), "announced again")
+        #expect(!index.contains(news(1).name))
+        for round in 0..<1000 { index.insert(news(round % 7), now: round) }
+        #expect(index.count <= 10)
+        for number in 0..<7 { #expect(index.contains(news(number).name)) }
+    }
+
+    @Test func `holders at other nodes are summed, and never fewer than none`() {
+        var index = SharedIndex()
+        index.insert(news(1), now: 1)
+        let name = news(1).name
+        let outcome5 = index.add(SharedDemand(name: name, change: 3, contact: 50))
+        #expect(outcome5)
+        let outcome6 = index.add(SharedDemand(name: name, change: -1, contact: 0))
+        #expect(outcome6)
+        #expect(index.holders(of: name) == 2)
+        let outcome7 = index.add(SharedDemand(name: name, change: -9, contact: 0))
+        #expect(outcome7)
+        #expect(index.holders(of: name) == 0)
+        let outcome8 = index.add(SharedDemand(name: news(2).name, change: 1, contact: 0))
+        #expect(!outcome8)
+    }
+
+    @Test func `a provisional version is due for renewal at once, any other when it is old`() {
+        var index = SharedIndex()
+        var provisional = news(1)
+        provisional.isProvisional = true
+        #expect(SharedNews.batches([provisional]).map(SharedNews.read) == [[provisional]])
+        index.insert(provisional, now: 100)
+        index.insert(news(2), now: 100)
+        let names = [news(1).name, news(2).name, news(3).name]
+        #expect(index.due(names, before: 100) == [news(1)])
+        #expect(index.due(names, before: 101) == [news(1), news(2)])
+        index.insert(news(1), now: 100)
+        #expect(index.due(names, before: 100).isEmpty, "renewed")
+        index.insert(provisional, now: 100)
+        #expect(index.due(names, before: 100).isEmpty, "another node's late announcement")
+    }
+
+    // MARK: Questions
+
+    private let second: UInt64 = 1_000_000_000
+
+    @Test func `a version that no node has announced is not asked for once all announcements are known`() {
+        var questions = SharedQuestions()
+        let name = news(1).name
+        let outcome9 = questions.judge(name, client: 1, isAnnounced: false, isComplete: true, now: second)
+        #expect(outcome9 == .unannounced)
+        let outcome10 = questions.judge(name, client: 1, isAnnounced: true, isComplete: true, now: second)
+        #expect(outcome10 == .ask)
+        let outcome11 = questions.judge(name, client: 1, isAnnounced: false, isComplete: false, now: second)
+        #expect(outcome11 == .ask)
+    }
+
+    @Test func `a client that names anything is limited, and others are not`() {
+        var questions = SharedQuestions()
+        var asked = 0
+        for number in 0..<100
+        where questions.judge(
+            news(number).name, client: 1, isAnnounced: false, isComplete: false, now: second) == .ask
+        {
+            asked += 1
+        }
+        #expect(asked == 5)
+        let outcome12 = questions.judge(
+            news(1).name, client: 2, isAnnounced: false, isComplete: false, now: second)
+        #expect(outcome12 == .ask)
+        let outcome13 = questions.judge(
+            news(1).name, client: 1, isAnnounced: true, isComplete: false, now: second)
+        #expect(
+            outcome13 == .ask,
+            "an announced version")
+        let outcome14 = questions.judge(
+            news(1).name, client: 1, isAnnounced: false, isComplete: false, now: 2 * second)
+        #expect(outcome14 == .ask, "a second later")
+    }
+
+    @Test func `all clients together are limited`() {
+        var questions = SharedQuestions()
+        let verdicts = (0..<1000).map { number in
+            questions.judge(
+                news(number).name, client: UInt128(number), isAnnounced: false, isComplete: false, now: second
+            )
+        }
+        #expect(verdicts.filter { $0 == .ask }.count == 200)
+        #expect(verdicts.last == .limited)
+    }
+
+    @Test func `what nobody has is not asked for again for a while, unless a node announces it`() {
+        var questions = SharedQuestions()
+        let name = news(1).name
+        questions.recordMissing(name, now: second)
+        func verdict(at now: UInt64) -> SharedQuestions.Verdict {
+            questions.judge(name, client: 1, isAnnounced: true, isComplete: true, now: now)
+        }
+        #expect(verdict(at: 30 * second) == .missing)
+        #expect(verdict(at: 31 * second) == .ask)
+        questions.recordMissing(name, now: 40 * second)
+        questions.recordAnnounced(name)
+        #expect(verdict(at: 41 * second) == .ask)
+    }
+}

@@ -1,0 +1,235 @@
+import Primitives
+import Testing
+
+@testable import Dictionaries
+@testable import Storage
+
+/// Stores of two nodes that exchange versions and holder counts, without anything between them.
+@Suite struct StoreSharingTests {
+    private let here: DictionaryStore
+    private let there: DictionaryStore
+
+    /// The versions that a store has reported.
+    private final class Reported: Sendable {
+        let versions = Guarded<[SharableVersion]>([])
+        let chains = Guarded<[ChainKey]>([])
+
+        init(of store: DictionaryStore) {
+            store.share(
+                with: StoreListener(
+                    admitted: { [weak store] version, candidate in
+                        guard let store else { return }
+                        let one = store.sharable(version, candidate)
+                        self.versions.withLock { $0.append(one) }
+                    }, established: { chain in self.chains.withLock { $0.append(chain) } }))
+        }
+    }
+
+    init() throws {
+        here = try DictionaryStore.open(":memory:")
+        there = try DictionaryStore.open(":memory:")
+    }
+
+    private func record(_ number: Int, url: String = "/feed") throws -> SharedRecord {
+        let version = there.admit(sampleBody(number), url: url, etag: "tag \(number)")
+        return there.sharable(version, sampleBody(number)).record
+    }
+
+    @Test func `an adopted version is found, and its body is in memory`() throws {
+        let record = try record(1)
+        let version = try here.adopt(record, holders: 3, now: 1000)
+        #expect(here.finds(sampleBody(1)))
+        #expect(here.hotBody(of: version)?.bytes == sampleBody(1).bytes)
+        #expect(version.holders == 3 && version.isProven)
+        #expect(try here.adopt(record, holders: 3, now: 1001) === version, "adopted once")
+        #expect(version.holders == 3)
+        let key = VersionKey(chain: feedChain, url: "/feed", variant: "")
+        #expect(here.reader().version(key, etag: "tag 1") === version)
+    }
+
+    @Test func `an adopted version is written once a second request wants it`() async throws {
+        let folder = try StoreFolder()
+        let store = try DictionaryStore.open(folder.database)
+        let once = try store.adopt(try record(1), holders: 1, now: 1000)
+        let twice = try store.adopt(try record(2), holders: 1, now: 1000)
+        for version in [once, twice, twice, twice] { store.advertised(version, now: 1000) }
+        #expect(store.flush())
+        #expect(await store.loaded(once)?.bytes == sampleBody(1).bytes)
+        store.close()
+        #expect(try await bodies([1, 2], in: folder) == [nil, sampleBody(2).bytes])
+    }
+
+    @Test func `an adopted version is written at once if this node gets its body, too`() async throws {
+        let folder = try StoreFolder()
+        let store = try DictionaryStore.open(folder.database)
+        _ = try store.adopt(try record(1), holders: 1, now: 1000)
+        store.admit(sampleBody(1), url: "/feed", etag: "another tag")
+        store.close()
+        #expect(try await bodies([1], in: folder) == [sampleBody(1).bytes])
+    }
+
+    @Test func `adopted versions beyond an eighth of the memory go, the least recently wanted ones first`()
+        throws
+    {
+        let body = sampleBody(0).count
+        var configuration = StoreConfiguration(path: ":memory:")
+        configuration.memoryBytes = 64 * body
+        let store = try DictionaryStore(configuration: configuration)
+        defer { store.close() }
+        // The eighth has room for eight bodies without what each takes beside its bytes, for fewer with it.
+        let versions = try (0..<8).map { try store.adopt(try record($0), holders: 1, now: 1000) }
+        #expect(!store.finds(sampleBody(0)) && store.finds(sampleBody(7)))
+        #expect(store.hotBody(of: versions[7])?.bytes == sampleBody(7).bytes)
+        #expect(store.statistics.evictions[.unused, default: 0] >= 1)
+        #expect(store.flush(), "nothing is left to write")
+        let again = try store.adopt(try record(0), holders: 1, now: 1001)
+        for _ in 0..<2 { store.advertised(again, now: 1001) }
+        for number in 8..<16 { _ = try store.adopt(try record(number), holders: 1, now: 1002) }
+        #expect(store.finds(sampleBody(0)), "it is written, so that it no longer counts")
+    }
+
+    /// The bodies that a store on disk finds for these samples.
+    private func bodies(_ numbers: [Int], in folder: StoreFolder) async throws -> [[UInt8]?] {
+        let store = try DictionaryStore.open(folder.database)
+        defer { store.close() }
+        var found: [[UInt8]?] = []
+        for number in numbers {
+            let version = store.reader().find(
+                digest: sampleBody(number).digest, authority: "api.example", url: PathAndQuery(path: "/feed"))
+            if let version { found.append(await store.loaded(version)?.bytes) } else { found.append(nil) }
+        }
+        return found
+    }
+
+    @Test func `an older version that is adopted later does not become the newest`() throws {
+        let old = try record(1)
+        let own = here.admit(sampleBody(2))
+        _ = try here.adopt(old, holders: 1, now: 1000)
+        let key = VersionKey(chain: feedChain, url: "/feed", variant: "")
+        #expect(here.reader().newest(key) === own)
+        let newer = there.admit(sampleBody(3))
+        _ = try here.adopt(there.sharable(newer, sampleBody(3)).record, holders: 1, now: 1000)
+        #expect(here.reader().newest(key)?.digest == sampleBody(3).digest)
+    }
+
+    @Test func `a clock that is ahead does not keep later versions from becoming the newest`() throws {
+        let record = try record(1)
+        let ahead = SharedRecord(
+            chain: record.chain, facts: record.facts, rank: .max - 1, body: record.body)
+        _ = try here.adopt(ahead, holders: 1, now: 1000)
+        let own = here.admit(sampleBody(2))
+        #expect(here.reader().newest(VersionKey(chain: feedChain, url: "/feed", variant: "")) === own)
+    }
+
+    @Test func `adopted versions keep within the versions that the route of this node keeps`() throws {
+        here.admit(sampleBody(100), keep: 16)
+        for number in 0..<40 { _ = try here.adopt(try record(number), holders: 1, now: 1000 + number) }
+        #expect(here.publisher.index.versions(of: feedChain).count == 16)
+    }
+
+    @Test func `another node whose route keeps one version takes no place of those that this one keeps`()
+        throws
+    {
+        let reported = Reported(of: there)
+        there.admit(sampleBody(100), keep: 1)
+        let own = (0..<40).map { here.admit(sampleBody($0), keep: 1_000_000) }
+        let written = try #require(reported.versions.withLock { $0.first }).record
+        let values = try #require(written.values(named: name(written), keys: nil))
+        let content = try #require(SharedValue(values[0])?.content())
+        let read = try #require(SharedRecord(content, named: name(written), keys: nil))
+        _ = try here.adopt(read, holders: 1, now: 1001)
+        #expect(here.publisher.index.versions(of: feedChain).count == own.count + 1)
+    }
+
+    @Test func `a version that was published again from a store takes no place of those that clients hold`()
+        throws
+    {
+        let own = (0..<40).map { here.admit(sampleBody($0), keep: 1_000_000) }
+        let record = try record(100)
+        let values = try #require(record.values(named: name(record), keys: nil))
+        let content = try #require(SharedValue(values[0])?.content())
+        let read = try #require(SharedRecord(content, named: name(record), keys: nil))
+        _ = try here.adopt(read, holders: 1, now: 1001)
+        #expect(here.publisher.index.versions(of: feedChain).count == own.count + 1)
+    }
+
+    private func name(_ record: SharedRecord) -> SharedName {
+        SharedName(publicChain: record.chain, digest: record.digest)
+    }
+
+    @Test func `each new version is reported once, and its chain when it leaves probation`() throws {
+        let reported = Reported(of: here)
+        here.admit(sampleBody(1))
+        here.admit(sampleBody(1))
+        #expect(reported.versions.withLock { $0.map(\.body.digest) } == [sampleBody(1).digest])
+        let chain = ChainKey(authority: "api.example", match: "/other")
+        let version = here.admit(sampleBody(2), chain: chain, url: "/other", isImplied: true)
+        #expect(reported.versions.withLock { $0.map(\.isProvisional) } == [false, true])
+        here.advertised(version, now: 1001)
+        #expect(reported.chains.withLock { $0 } == [chain])
+        #expect(reported.versions.withLock { $0.map(\.isProvisional) } == [false, false])
+        #expect(here.sharable(of: chain).map(\.body.digest) == [sampleBody(2).digest])
+    }
+
+    @Test func `an adopted version is not reported, so that it does not travel in circles`() throws {
+        let reported = Reported(of: here)
+        _ = try here.adopt(try record(1), holders: 1, now: 1000)
+        #expect(reported.versions.withLock { $0.isEmpty })
+    }
+
+    // MARK: Holders
+
+    @Test func `a client that changes nodes is one holder, of the version that it was offered last`() throws {
+        _ = Reported(of: here)
+        _ = Reported(of: there)
+        let first = there.admit(sampleBody(1))
+        let adopted = try here.adopt(there.sharable(first, sampleBody(1)).record, holders: 1, now: 1000)
+        #expect(there.takeDemand(max: 100, keys: nil).map(\.change) == [1])
+        here.advertised(adopted, now: 1010)
+        let second = here.admit(sampleBody(2), over: adopted, now: 1010)
+        #expect(second.isProven && second.holders == 1 && adopted.holders == 0)
+        _ = try there.adopt(here.sharable(second, sampleBody(2)).record, holders: 0, now: 1011)
+        there.memoryAdvance(to: 1020)
+        for demand in here.takeDemand(max: 100, keys: nil) {
+            there.add(demand, to: try #require(there.version(demand.name, chain: nil)))
+        }
+        #expect(first.holders == 0)
+        #expect(here.takeDemand(max: 100, keys: nil).isEmpty, "told once")
+    }
+
+    @Test func `a version that other nodes' clients come back for is not silent`() throws {
+        _ = Reported(of: there)
+        let version = there.admit(sampleBody(1))
+        there.memoryAdvance(to: 5000)
+        let name = SharedName(publicChain: feedChain, digest: sampleBody(1).digest)
+        there.add(SharedDemand(name: name, change: 2, contact: 4000), to: version)
+        #expect(version.lastWanted == 4000 && version.lastContact == 4000)
+        #expect(version.holders == 3 && version.isProven)
+        there.add(SharedDemand(name: name, change: -9, contact: .max), to: version)
+        #expect(version.holders == 0)
+        #expect(version.lastContact == 5000, "no contact in the future")
+    }
+
+    @Test func `changes that nobody could be told of are told later, and their sum never overflows`() throws {
+        _ = Reported(of: here)
+        let version = here.admit(sampleBody(1))
+        let taken = here.takeDemand(max: 10, keys: nil)
+        #expect(taken.map(\.change) == [1])
+        for demand in taken { here.giveBack(demand, of: version) }
+        here.giveBack(SharedDemand(name: taken[0].name, change: .max, contact: 7), of: version)
+        #expect(here.takeDemand(max: 10, keys: nil).map(\.change) == [.max])
+        for _ in 0..<2 {
+            here.giveBack(SharedDemand(name: taken[0].name, change: .min, contact: 0), of: version)
+        }
+        #expect(here.takeDemand(max: 10, keys: nil).map(\.change) == [.min])
+    }
+
+    @Test func `a store that is not shared notes no changes`() {
+        here.advertised(here.admit(sampleBody(1)), now: 1001)
+        #expect(here.takeDemand(max: 10, keys: nil).isEmpty)
+    }
+}
+
+extension DictionaryStore {
+    fileprivate func memoryAdvance(to now: Int) { memory.advance(to: now) }
+}

@@ -1,0 +1,110 @@
+internal import Primitives
+internal import Testing
+
+@testable import Dictionaries
+@testable import Storage
+
+/// The ids of dictionaries that are not public.
+struct StoreCapabilityTests {
+    private let keys: StoreKeys
+    private let digest = Digest(of: Array("body".utf8).span)
+    private let other = Digest(of: Array("other".utf8).span)
+
+    init() throws {
+        keys = try #require(StoreKeys(key: Array(repeating: 7, count: 32)))
+    }
+
+    private func chain(
+        _ match: String = "/a", authority: String = "a.test", scope: ChainKey.Scope = .unlisted,
+        matchDest: [String] = []
+    ) -> ChainKey {
+        ChainKey(authority: authority, scope: scope, match: match, matchDest: matchDest)
+    }
+
+    @Test func `an id is 128 bits of base64url, the same for the same bytes in the same chain`() throws {
+        let id = keys.dictionaryID(of: digest, in: chain())
+        #expect(Base64.decodeURL(id)?.count == 16)
+        #expect(id.utf8.count == 22)
+        #expect(keys.dictionaryID(of: digest, in: chain()) == id)
+        let again = try #require(StoreKeys(key: Array(repeating: 7, count: 32)))
+        #expect(again.dictionaryID(of: digest, in: chain()) == id, "after a restart, too")
+    }
+
+    @Test func `whatever differs makes another id`() throws {
+        let strangers = try #require(StoreKeys(key: Array(repeating: 8, count: 32)))
+        let tag = try #require(IdentityTag(bytes: Array(repeating: 1, count: 32)))
+        let ids = [
+            keys.dictionaryID(of: digest, in: chain()), keys.dictionaryID(of: other, in: chain()),
+            keys.dictionaryID(of: digest, in: chain("/b")),
+            keys.dictionaryID(of: digest, in: chain(authority: "b.test")),
+            keys.dictionaryID(of: digest, in: chain(matchDest: ["script"])),
+            keys.dictionaryID(of: digest, in: chain(matchDest: ["script", "style"])),
+            keys.dictionaryID(of: digest, in: chain(matchDest: ["scriptstyle"])),
+            keys.dictionaryID(of: digest, in: chain(scope: .private(tag))),
+            strangers.dictionaryID(of: digest, in: chain()),
+        ]
+        #expect(Set(ids).count == ids.count)
+    }
+
+    @Test func `the chain of a personal body is that body's, at one resource of one authority`() throws {
+        func personal(_ digest: Digest, _ match: String = "/a", _ authority: String = "a.test") throws
+            -> ChainKey
+        {
+            try #require(
+                keys.personalChain(authority: authority, match: match, matchDest: [], digest: digest))
+        }
+        let chain = try personal(digest)
+        #expect(chain.scope.isPrivate)
+        #expect(try personal(digest) == chain)
+        #expect(try personal(other) != chain)
+        #expect(try personal(digest, "/b").scope != chain.scope)
+        #expect(try personal(digest, "/a", "b.test").scope != chain.scope)
+        let provisional = [0, 1].map { _ in
+            keys.provisionalChain(authority: "a.test", match: "/a", matchDest: [])
+        }
+        #expect(provisional[0] != nil)
+        #expect(provisional[0] != provisional[1], "nobody else names it")
+    }
+
+    @Test(arguments: [
+        ("abc", "abc", true), ("", "", true), ("abc", "abd", false), ("abc", "ab", false), ("", "a", false),
+        ("bbc", "abc", false), ("abc\u{E9}", "abce", false),
+    ])
+    func `ids are compared whole`(sent: String, right: String, isEqual: Bool) {
+        #expect(StoreKeys.areEqual(sent, right) == isEqual)
+    }
+
+    @Test func `no wrong id passes for the right one`() {
+        let right = keys.dictionaryID(of: digest, in: chain())
+        for number in 0..<10_000 {
+            let body = Digest(of: Array("\(number)".utf8).span)
+            let wrong = keys.dictionaryID(of: body, in: chain())
+            #expect(!StoreKeys.areEqual(wrong, right))
+        }
+    }
+
+    @Test func `no look-up by digest finds an unlisted version, and its own chain does, also when reopened`()
+        throws
+    {
+        let folder = try StoreFolder()
+        let body = sampleBody(1)
+        let twin = chain("/twin")
+        for turn in 0..<2 {
+            let store = try DictionaryStore.open(folder.database)
+            if turn == 0 {
+                store.admit(body, chain: chain(), url: "/a")
+                store.admit(body, chain: twin, url: "/twin")
+            }
+            let reader = store.reader()
+            #expect(
+                reader.find(digest: body.digest, authority: "a.test", url: PathAndQuery(path: "/a")) == nil)
+            #expect(reader.version(chain: chain(), digest: body.digest) != nil)
+            #expect(reader.version(chain: twin, digest: body.digest) != nil)
+            #expect(reader.version(chain: chain(scope: .public), digest: body.digest) == nil)
+            #expect(store.flush())
+            store.close()
+        }
+        #expect(try folder.sqlite("SELECT DISTINCT scope FROM chain") == "unlisted")
+        #expect(try folder.sqlite("SELECT count(*) FROM body") == "1", "the body is stored once")
+    }
+}

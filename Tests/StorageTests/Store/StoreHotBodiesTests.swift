@@ -1,0 +1,142 @@
+import TestSupport
+import Testing
+
+@testable import Dictionaries
+@testable import Storage
+
+@Suite struct StoreHotBodiesTests {
+    private func name(_ body: Body) -> BodyName { BodyName(scope: .public, digest: body.digest) }
+
+    @Test func `the least recently used body goes first`() {
+        var hot = HotBodies(bytesMax: 4000)
+        let bodies = (0..<4).map { sampleBody($0) }
+        for body in bodies[0..<3] { hot.keep(body, as: name(body)) }
+        #expect(hot.body(name(bodies[0])) != nil)
+        hot.keep(bodies[3], as: name(bodies[3]))
+        let kept = bodies.map { hot.body(name($0)) != nil }
+        #expect(kept == [true, false, true, true])
+        #expect(hot.bytes <= 4000)
+    }
+
+    @Test func `a pinned body stays until it is unpinned as often`() {
+        var hot = HotBodies(bytesMax: 2600)
+        let bodies = (0..<4).map { sampleBody($0) }
+        hot.pin(bodies[0], as: name(bodies[0]))
+        hot.pin(bodies[0], as: name(bodies[0]))
+        hot.unpin(name(bodies[0]))
+        for body in bodies[1...] { hot.keep(body, as: name(body)) }
+        #expect(hot.body(name(bodies[0])) != nil)
+        #expect(hot.count == 2)
+        hot.unpin(name(bodies[0]))
+        #expect(hot.pinnedBytes == 0)
+        _ = hot.body(name(bodies[3]))
+        hot.keep(bodies[1], as: name(bodies[1]))
+        #expect(hot.body(name(bodies[0])) == nil)
+    }
+
+    @Test func `a reservation makes room by dropping what is not pinned, and is refused beyond that`() {
+        var hot = HotBodies(bytesMax: 4000)
+        let (free, pinned) = (sampleBody(1), sampleBody(2))
+        hot.keep(free, as: name(free))
+        hot.pin(pinned, as: name(pinned))
+        let tooMuch = hot.reserve(4000 - 1256 + 1)
+        #expect(!tooMuch)
+        #expect(hot.body(name(free)) != nil)
+        let justEnough = hot.reserve(4000 - 1256)
+        #expect(justEnough)
+        #expect(hot.body(name(free)) == nil)
+        #expect(hot.body(name(pinned)) != nil)
+        hot.release(4000 - 1256)
+        #expect(hot.reservedBytes == 0)
+    }
+
+    @Test func `a body that yields goes before those that were used earlier`() {
+        var hot = HotBodies(bytesMax: 4000)
+        let bodies = (0..<5).map { sampleBody($0) }
+        for body in bodies[0..<3] { hot.keep(body, as: name(body)) }
+        for body in bodies[1...2] { hot.yield(name(body)) }
+        for body in bodies[3...4] { hot.keep(body, as: name(body)) }
+        let kept = bodies.map { hot.body(name($0)) != nil }
+        #expect(kept == [true, false, false, true, true])
+        hot.yield(name(bodies[0]))
+        hot.remove(name(bodies[0]))
+        #expect(hot.count == 2)
+    }
+
+    @Test func `a pinned body stays although it has yielded, and then is the first to go`() {
+        var hot = HotBodies(bytesMax: 2600)
+        let bodies = (0..<3).map { sampleBody($0) }
+        hot.keep(bodies[0], as: name(bodies[0]))
+        hot.pin(bodies[1], as: name(bodies[1]))
+        hot.yield(name(bodies[1]))
+        hot.keep(bodies[2], as: name(bodies[2]))
+        let kept = bodies.map { hot.body(name($0)) != nil }
+        #expect(kept == [false, true, true])
+        hot.yield(name(bodies[1]))
+        hot.unpin(name(bodies[1]))
+        hot.keep(bodies[0], as: name(bodies[0]))
+        #expect(hot.body(name(bodies[1])) == nil)
+    }
+
+    @Test func `a body larger than the budget is not kept`() {
+        var hot = HotBodies(bytesMax: 500)
+        let large = sampleBody(1)
+        hot.keep(large, as: name(large))
+        #expect(hot.count == 0)
+        #expect(hot.bytes == 0)
+    }
+
+    @Test func `pinned bodies are given up in order of use`() {
+        var hot = HotBodies(bytesMax: 100_000)
+        let bodies = (0..<4).map { sampleBody($0) }
+        for body in bodies { hot.pin(body, as: name(body)) }
+        _ = hot.body(name(bodies[0]))
+        #expect(hot.pinnedBeyond(2 * 1256) == [name(bodies[1]), name(bodies[2])])
+        #expect(hot.pinnedBeyond(100_000).isEmpty)
+    }
+
+    @Test func `what the index takes is the loss of the bodies, down to a quarter`() {
+        let bodies = (0..<4).map { sampleBody($0) }
+        let size = bodies[0].bytes.count + 256
+        var hot = HotBodies(bytesMax: 8 * size)
+        for body in bodies { hot.keep(body, as: name(body)) }
+        #expect(hot.count == 4)
+        hot.makeRoom(forIndex: 5 * size)
+        #expect(hot.count == 3)
+        hot.makeRoom(forIndex: 100 * size)
+        #expect(hot.bytesMax == 2 * size && hot.count == 2)
+        let isTooMuch = hot.reserve(2 * size + 1)
+        #expect(!isTooMuch)
+        hot.makeRoom(forIndex: 0)
+        let fits = hot.reserve(7 * size)
+        #expect(fits)
+    }
+
+    @Test func `a thousand random steps keep the sums right`() {
+        var hot = HotBodies(bytesMax: 20_000)
+        let bodies = (0..<40).map { sampleBody($0, count: 100 + $0 * 37) }
+        var pins: [Int: Int] = [:]
+        let randomSeed = UInt64.random(in: 0...UInt64.max)
+        print("StoreHotBodiesTests seed \(randomSeed)")
+        var random = SplitMix(seed: randomSeed)
+        for _ in 0..<1000 {
+            let choice = Int.random(in: 0..<40, using: &random)
+            let body = bodies[choice]
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: hot.keep(body, as: name(body))
+            case 1 where pins.count < 5:
+                hot.pin(body, as: name(body))
+                pins[choice, default: 0] += 1
+            case 2:
+                hot.unpin(name(body))
+                if let count = pins[choice] { pins[choice] = count == 1 ? nil : count - 1 }
+            default: _ = hot.body(name(body))
+            }
+            let kept = bodies.filter { hot.body(name($0)) != nil }
+            #expect(hot.bytes == kept.reduce(0) { $0 + $1.bytes.capacity + 256 })
+            #expect(hot.count == kept.count)
+            #expect(hot.pinnedBytes == pins.keys.reduce(0) { $0 + bodies[$1].bytes.capacity + 256 })
+            #expect(hot.bytes <= 20_000)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Dictionaries
+@testable import Storage
+
+@Suite struct StoreSizeTests {
+    @Test(arguments: [
+        (1 << 20, 100...400), (1 << 20, 1000...250_000), (3 << 20, 10...9000), (8 << 20, 1...900_000),
+    ])
+    func `the file never passes max size, nor the log its own`(maxBytes: Int, bodies: ClosedRange<Int>)
+        throws
+    {
+        let folder = try StoreFolder()
+        let events = StoreEvents()
+        let store = try DictionaryStore.open(
+            folder.database, maxBytes: maxBytes, memoryBytes: maxBytes, log: events.log)
+        let sampler = FileSizeSampler(folder.database)
+        let randomSeed = UInt64.random(in: 0...UInt64.max)
+        print("StoreSizeTests seed \(randomSeed)")
+        var random = SplitMix(seed: randomSeed)
+        var (admitted, bytes, seed) = (0, 0, 0)
+        // Admit several times as much as fits.
+        while bytes < 3 * maxBytes, admitted < 1500 {
+            seed += 1
+            let count = Int.random(in: bodies, using: &random)
+            let chain = ChainKey(authority: "api.example", match: "/\(seed % 97)")
+            let url = "/\(seed % 97)?" + String(repeating: "q", count: seed % 11 == 0 ? 3000 : seed % 7)
+            do throws(AdmissionRefusal) {
+                try store.admit(
+                    VersionCandidate(
+                        Body(Noise.bytes(count, seed: UInt64(seed))),
+                        key: VersionKey(chain: chain, url: url, variant: ""),
+                        policy: AdmissionPolicy(versions: 1000, startsInProbation: seed % 3 == 0),
+                        etag: "\(seed)", contentType: "application/json"), now: 1000 + seed)
+                (admitted, bytes) = (admitted + 1, bytes + count)
+            } catch {
+                // Admit as fast as the disk allows.
+                #expect(error == .memory || error == .size)
+                #expect(store.flush(timeoutSeconds: 60))
+            }
+        }
+        #expect(store.flush(timeoutSeconds: 60))
+        let largest = sampler.stop()
+        #expect(largest.file <= maxBytes)
+        #expect(largest.file > maxBytes / 2)
+        #expect(largest.log <= DiskBudget.logBytesMax)
+        #expect(events.errors == [])
+        let versions = store.statistics.versions
+        print("\(maxBytes >> 20) MiB: \(admitted) admitted, \(versions) stay, at most \(largest)")
+        store.close()
+        #expect(
+            try folder.sqlite("PRAGMA integrity_check; SELECT count(*) FROM version") == "ok\n\(versions)")
+    }
+
+    @Test func `pages that evictions left are given back within max size`() throws {
+        let folder = try StoreFolder()
+        let limit = 24 << 20
+        let store = try DictionaryStore.open(folder.database, maxBytes: limit)
+        var seed = 0
+        while store.statistics.evictions.isEmpty {
+            for _ in 0..<20 {
+                store.admit(sampleBody(seed, count: 60_000), keep: 10_000, now: 1000 + seed)
+                seed += 1
+            }
+            #expect(store.flush(timeoutSeconds: 60))
+        }
+        let versions = store.publisher.index.versions(of: feedChain)
+        let sampler = FileSizeSampler(folder.database)
+        // Remove versions all over the file, so that pages must move before it can shrink.
+        store.evict(versions.enumerated().filter { $0.offset % 2 == 0 }.map(\.element), reason: .damaged)
+        for _ in 0..<20 { #expect(store.flush(timeoutSeconds: 60)) }
+        #expect(sampler.stop().file <= limit)
+        store.close()
+        #expect(folder.bytesOnDisk < limit * 9 / 10)
+        #expect(try folder.sqlite("PRAGMA integrity_check") == "ok")
+    }
+
+    @Test func `while another process reads for long, the log keeps to its limit and the store waits`() throws
+    {
+        let folder = try StoreFolder()
+        let store = try DictionaryStore.open(folder.database, maxBytes: 64 << 20)
+        store.admit(sampleBody(0))
+        #expect(store.flush())
+        let reader = Process()
+        reader.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        reader.arguments = ["sqlite3", folder.database]
+        let (input, output) = (Pipe(), Pipe())
+        (reader.standardInput, reader.standardOutput) = (input, output)
+        try reader.run()
+        input.fileHandleForWriting.write(Data("BEGIN; SELECT count(*) FROM version;\n".utf8))
+        _ = output.fileHandleForReading.availableData
+        let sampler = FileSizeSampler(folder.database)
+        for seed in 1..<80 { store.admit(sampleBody(seed, count: 600_000), keep: 1000, now: 1000 + seed) }
+        #expect(!store.flush(timeoutSeconds: 60))
+        try input.fileHandleForWriting.close()
+        reader.waitUntilExit()
+        #expect(store.flush(timeoutSeconds: 60))
+        #expect(sampler.stop().log <= DiskBudget.logBytesMax)
+        #expect(store.finds(sampleBody(79, count: 600_000)))
+        #expect(store.statistics.pendingWrites == 0)
+    }
+}

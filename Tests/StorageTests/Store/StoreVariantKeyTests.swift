@@ -1,0 +1,51 @@
+import Testing
+
+@testable import Dictionaries
+@testable import Storage
+
+@Suite struct StoreVariantKeyTests {
+    private func key(_ names: [String], _ values: [String: String]) -> String {
+        VariantKey.make(names: names) { values[$0] }
+    }
+
+    @Test func `a value cannot pretend to be the next field`() {
+        let honest = key(["a", "b"], ["a": "1", "b": "2"])
+        let forged = key(["a", "b"], ["a": "1;1:b=1:2", "b": ""])
+        #expect(honest == "1:a=1:1;1:b=1:2;")
+        #expect(honest != forged)
+    }
+
+    @Test func `an absent field is not an empty one`() {
+        #expect(key(["a"], [:]) != key(["a"], ["a": ""]))
+    }
+
+    @Test func `the order and case of the names do not matter`() {
+        let values = ["accept": "x", "origin": "y"]
+        #expect(key(["Origin", "accept"], values) == key(["accept", "origin", "accept"], values))
+    }
+
+    @Test func `the fields that choose the coding are left out`() {
+        #expect(key(["accept-encoding", "Available-Dictionary"], ["accept-encoding": "br"]) == "")
+    }
+
+    @Test func `lengths count bytes, not characters`() {
+        #expect(key(["a"], ["a": "é"]) == "1:a=2:é;")
+    }
+
+    @Test(arguments: [
+        ("accept-language", "de, en;q=0.5", "DE,en;q=0.5", true),
+        ("accept-language", "de,en", "en,de", false),
+        ("accept", "text/html , */*", "text/html,*/*", true), ("accept", "Text/HTML", "text/html", false),
+        ("accept", "a;b=\"1, 2\"", "a;b=\"1,2\"", false),
+        ("origin", "https://A.test", "https://a.test", true),
+        ("user-agent", "a, b", "a,b", false), ("x-any", "A", "a", false),
+        ("user-agent", String(repeating: "a", count: 200), String(repeating: "a", count: 200), true),
+        ("user-agent", String(repeating: "a", count: 200), String(repeating: "a", count: 201), false),
+    ])
+    func `values that mean the same are one variant`(name: String, one: String, other: String, isSame: Bool) {
+        let keys = [one, other].map { value in VariantKey.make(names: [name]) { _ in value } }
+        #expect((keys[0] == keys[1]) == isSame)
+        #expect(keys[0].utf8.count < 200)
+        #expect(VariantKey.fits(keys[0]) { _ in other } == isSame)
+    }
+}
