@@ -3,12 +3,13 @@ extension Configuration {
     package struct Memory: Sendable, Equatable {
         /// The sum of the budgets, in bytes; nil for a quarter of what the process may use.
         package var total: Int?
+        /// The shares that are not the default.
         private var shares: [Budget: Double] = [:]
 
         /// The share of a budget.
         package subscript(_ budget: Budget) -> Double {
             get { shares[budget] ?? budget.share }
-            set { shares[budget] = newValue }
+            set { shares[budget] = newValue == budget.share ? nil : newValue }
         }
     }
 
@@ -44,6 +45,6 @@ extension SettingType where Value == Int? {
         let size = SettingType<Int>.size(bounds)
         return scalar(
             "auto, or \(size.expectation)", write: { $0.map(size.write) ?? "auto" },
-            read: { $0 == "auto" ? .some(nil) : Quantity.size.value(of: $0, in: bounds) })
+            read: { $0 == "auto" ? .some(nil) : Quantity.size.value(of: $0, in: bounds).map(Optional.some) })
     }
 }

@@ -101,7 +101,7 @@ extension SettingType where Value == Int? {
         scalar(
             "auto, or a number from \(bounds.lowerBound) to \(bounds.upperBound)",
             write: { $0.map(String.init) ?? "auto" },
-            read: { $0 == "auto" ? .some(nil) : Quantity.count.value(of: $0, in: bounds) })
+            read: { $0 == "auto" ? .some(nil) : Quantity.count.value(of: $0, in: bounds).map(Optional.some) })
     }
 }
 

@@ -5,11 +5,7 @@ import Testing
 /// The keys of configurations before 1.0.
 @Suite struct FormerKeyTests {
     @Test(arguments: [
-        (
-            "upstream: {keep_alive: 5}",
-            "2:12: unknown key \"upstream.keep_alive\": its name is now \"keepalive\""
-        ),
-        ("upstreams: {shop: {keep_alive: 5}}", "its name is now \"keepalive\""),
+        ("upstreams: {shop: {urls: [\"http://a:1\"], keep_alive: 5}}", "its name is now \"keepalive\""),
         ("limits: {keep_alive_timeout: 5s}", "its name is now \"keepalive_timeout\""),
         ("store: {memory: 1GiB}", "memory.store is the share"),
         ("compression: {memory: 1GiB}", "memory.coding is the share"),
@@ -30,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "upstream: {urls: [\"http://a:1\"], keepalive: 5}",
+        "upstreams: {shop: {urls: [\"http://a:1\"], keepalive: 5}}",
         "limits: {keepalive_timeout: 5s, keepalive_requests: 5}",
         "listeners: [{address: \":1\", tcp_keepalive: 5s}]",
         "memory: {store: 1%, coding: 1%, prepared: 1%, deltas: 1%, observe: 1%}",
