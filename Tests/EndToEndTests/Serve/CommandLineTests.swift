@@ -35,7 +35,8 @@ internal import Testing
 
     @Test func `version is what --version prints`() throws {
         let version = try RunningProcess.run(["version"])
-        #expect(version.status == 0 && version.text == (try RunningProcess.run(["--version"]).text))
+        #expect(version.status == 0)
+        #expect(try version.text == RunningProcess.run(["--version"]).text)
     }
 
     @Test func `no help shows a default twice, and the manual page shows as many`() throws {
