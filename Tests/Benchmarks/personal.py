@@ -19,8 +19,9 @@ def rows(bench, users=SAMPLE):
     """All rows of this file."""
     generator = bench.start(servers.Generator)
     path = bench.directory / "personal.sqlite"
-    store = {"path": str(path), "max_size": "8GiB", "private_max_size": "8GiB", "write_rate": "1GiB", "memory": "128MiB"}
-    dictum = bench.start(servers.Dictum, generator, bench.binary, "dictum-personal", store)
+    store = {"path": str(path), "max_size": "8GiB", "private_max_size": "8GiB", "write_rate": "1GiB"}
+    dictum = bench.start(
+        servers.Dictum, generator, bench.binary, "dictum-personal", store, memory=servers.budgets(store=128, coding=512))
     before = dictum.resident_bytes()
     asked = loads.request_list(
         bench.directory / "users",

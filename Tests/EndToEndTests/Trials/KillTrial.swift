@@ -27,7 +27,7 @@ struct KillTrial {
         explain: true
         routes:
           - match: /feed/*
-            dictionary: {versions: \(versionsKept), delivery: in_band}
+            dictionary: {delivery: in_band}
         """
 
     private let origin: Origin
