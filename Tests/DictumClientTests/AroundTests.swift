@@ -90,15 +90,18 @@ import Testing
     @Test func `cancelling the task cancels the transport`() async throws {
         let client = try folder.client()
         let (starts, started) = AsyncStream<Void>.makeStream()
+        let (answers, answered) = AsyncStream<Void>.makeStream()
         let server = ScriptedTransport { _ in
             started.yield()
-            try await Task.sleep(nanoseconds: 600_000_000_000)
+            for await _ in answers {}
+            try Task.checkCancellation()
             return try response(feed(0))
         }
         let task = Task { try await client.data(from: feedURL, using: server) }
         for await _ in starts { break }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
+        answered.finish()
     }
 
     @Test func `a failure of the transport in the middle of a body reaches the app, and nothing is kept`()

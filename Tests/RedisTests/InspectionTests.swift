@@ -51,7 +51,7 @@ struct AdviceTests {
 }
 
 @Suite(
-    .enabled(if: RedisServer.program != nil, Comment(rawValue: RedisServer.absence)), .timeLimit(.minutes(10))
+    .enabled(if: RedisServer.program != nil, Comment(rawValue: RedisServer.absence)), .timeLimit(.minutes(40))
 )
 struct InspectionTests {
     @Test func `an inspection tries every command, measures, and leaves nothing behind`() throws {

@@ -7,7 +7,7 @@ import Testing
 
 /// The connections of requests, one on each of their loops.
 @Suite(
-    .enabled(if: RedisServer.program != nil, Comment(rawValue: RedisServer.absence)), .timeLimit(.minutes(10))
+    .enabled(if: RedisServer.program != nil, Comment(rawValue: RedisServer.absence)), .timeLimit(.minutes(40))
 )
 struct RequestLoopTests {
     /// A client with two loops of requests.

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The client before servers whose bytes the test writes.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(40)))
 struct ScriptedServerTests {
     private static let hello =
         "%4\r\n+server\r\n+redis\r\n+version\r\n+7.0.15\r\n+mode\r\n+standalone\r\n+role\r\n+master\r\n"

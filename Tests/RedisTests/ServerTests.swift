@@ -7,7 +7,7 @@ import Testing
 
 /// The client before a real server, and the faults of servers.
 @Suite(
-    .enabled(if: RedisServer.program != nil, Comment(rawValue: RedisServer.absence)), .timeLimit(.minutes(10))
+    .enabled(if: RedisServer.program != nil, Comment(rawValue: RedisServer.absence)), .timeLimit(.minutes(40))
 )
 struct ServerTests {
     private static func key(_ text: String) -> [UInt8] { Array(text.utf8) }

@@ -6,7 +6,7 @@ import Testing
 
 /// Streams that are followed on a real server.
 @Suite(
-    .enabled(if: RedisServer.program != nil, Comment(rawValue: RedisServer.absence)), .timeLimit(.minutes(10))
+    .enabled(if: RedisServer.program != nil, Comment(rawValue: RedisServer.absence)), .timeLimit(.minutes(40))
 )
 struct StreamTests {
     @Test func `entries of several streams come once and in order, the old ones before the new ones`() throws

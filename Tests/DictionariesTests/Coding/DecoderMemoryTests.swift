@@ -4,7 +4,7 @@ internal import Testing
 @testable import Dictionaries
 
 /// The memory that decoders report and predict, on streams of other programs.
-@Suite(.timeLimit(.minutes(20))) struct DecoderMemoryTests {
+@Suite(.timeLimit(.minutes(40))) struct DecoderMemoryTests {
     private static let body =
         Noise.bytes(3 << 20, seed: 3) + [UInt8](repeating: 0x20, count: 20 << 20) + Noise.bytes(1000, seed: 4)
 

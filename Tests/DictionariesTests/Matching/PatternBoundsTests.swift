@@ -42,7 +42,7 @@ struct PatternBoundsTests {
     }
 
     @Test(
-        .timeLimit(.minutes(20)),
+        .timeLimit(.minutes(40)),
         arguments: [
             "/" + String(repeating: "*a", count: 8) + "c", "/" + String(repeating: "{*}*", count: 8) + "c",
             "/" + (0..<8).map { ":a\($0){a}" }.joined() + "{c}",

@@ -53,7 +53,7 @@ private final class Counter: Sendable {
 }
 
 /// The admin page in a real Chromium.
-@Suite(.serialized, .enabled(if: Chromium.program != nil, Chromium.absence), .timeLimit(.minutes(20)))
+@Suite(.serialized, .enabled(if: Chromium.program != nil, Chromium.absence), .timeLimit(.minutes(40)))
 struct AdminPageTests {
     private func expectNoErrors(_ page: PageInspector) throws {
         let errors = try page.errors()

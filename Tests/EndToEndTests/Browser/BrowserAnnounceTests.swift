@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 
 /// The recipes of `deploy/BROWSERS.md` for deltas in `fetch()`, in a real Chromium.
-@Suite(.serialized, .enabled(if: Chromium.program != nil, Chromium.absence), .timeLimit(.minutes(20)))
+@Suite(.serialized, .enabled(if: Chromium.program != nil, Chromium.absence), .timeLimit(.minutes(40)))
 struct BrowserAnnounceTests {
     private static let document = "deploy/BROWSERS.md"
     private static let section = "## Deltas for `fetch()`"

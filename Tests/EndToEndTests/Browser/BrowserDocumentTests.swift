@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 
 /// Tests documents and their subresources in a real Chromium.
-@Suite(.serialized, .enabled(if: Chromium.program != nil, Chromium.absence), .timeLimit(.minutes(20)))
+@Suite(.serialized, .enabled(if: Chromium.program != nil, Chromium.absence), .timeLimit(.minutes(40)))
 struct BrowserDocumentTests {
     // MARK: Link
 

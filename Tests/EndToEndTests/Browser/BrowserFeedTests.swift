@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 /// Tests a changing feed with a real Chromium through `dictum serve`, by the browser's own measurements.
-@Suite(.serialized, .enabled(if: Chromium.program != nil, Chromium.absence), .timeLimit(.minutes(20)))
+@Suite(.serialized, .enabled(if: Chromium.program != nil, Chromium.absence), .timeLimit(.minutes(40)))
 struct BrowserFeedTests {
     @Test(arguments: [false, true], ["dcz", "dcb"])
     func `a feed that changes comes as deltas from the second fetch on`(isTLS: Bool, coding: String) throws {

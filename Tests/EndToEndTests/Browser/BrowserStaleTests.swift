@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 
 /// Tests Chromium with `stale-while-revalidate` (RFC 5861 section 3).
-@Suite(.serialized, .enabled(if: Chromium.program != nil, Chromium.absence), .timeLimit(.minutes(20)))
+@Suite(.serialized, .enabled(if: Chromium.program != nil, Chromium.absence), .timeLimit(.minutes(40)))
 struct BrowserStaleTests {
     private static let page = BrowserPage.html(
         """

@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 /// The recipe of `deploy/BROWSERS.md` for pages whose users are logged in, in a real Chromium.
-@Suite(.serialized, .enabled(if: Chromium.program != nil, Chromium.absence), .timeLimit(.minutes(20)))
+@Suite(.serialized, .enabled(if: Chromium.program != nil, Chromium.absence), .timeLimit(.minutes(40)))
 struct BrowserTwinTests {
     /// An API for users who are logged in, in whose responses nothing lives, and a page with a strict policy.
     private enum API {

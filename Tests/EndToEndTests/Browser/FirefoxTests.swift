@@ -1,7 +1,7 @@
 internal import Testing
 
 /// Tests a real Firefox with dictionaries enabled by its preference.
-@Suite(.serialized, .enabled(if: Firefox.program != nil, Firefox.absence), .timeLimit(.minutes(20)))
+@Suite(.serialized, .enabled(if: Firefox.program != nil, Firefox.absence), .timeLimit(.minutes(40)))
 struct FirefoxTests {
     @Test(arguments: ["dcz", "dcb"])
     func `a feed that changes comes as deltas to Firefox`(coding: String) throws {

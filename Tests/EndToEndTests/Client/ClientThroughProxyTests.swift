@@ -41,7 +41,7 @@ internal import Testing
         return try #require(metrics.withLock { $0 }.last).coding
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `from the second request on deltas come, after a restart too, and for each user apart`() async throws
     {
         let first = try client().forUser("one")

@@ -3,7 +3,7 @@ internal import Testing
 
 /// Runs the clients of `deploy/CLIENTS.md`, from the page's text, against Dictum (`Tests/Clients/run`), and lets foreign
 /// decoders judge the test vectors (`Tests/Vectors/make`).
-@Suite(.serialized, .timeLimit(.minutes(20))) struct ClientTests {
+@Suite(.serialized, .timeLimit(.minutes(40))) struct ClientTests {
     private static let tests = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../..").standardizedFileURL
 

@@ -15,7 +15,7 @@ internal import Testing
 
     private static func number(_ cell: Substring) -> Int { Int(cell.filter { $0 != "," }) ?? -1 }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `the table shows eight fetches of which all but the first are deltas`() throws {
         let result = try RunningProcess.run(["demo", "--once", "--listen", "127.0.0.1:0"])
         #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
@@ -32,7 +32,7 @@ internal import Testing
         #expect(widths.count == 1)
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `the files of a folder are served in natural order`() throws {
         let folder = try TemporaryFolder()
         for (name, count) in [("v10.json", 3000), ("v9.json", 2000), ("v1.json", 1000), (".hidden", 4000)] {
@@ -45,7 +45,7 @@ internal import Testing
         #expect(Self.rows(result.text).map { Self.number($0[2]) } == [1003, 2003, 3003])
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `a port that is taken is replaced with a note`() throws {
         // If another process has the port already, that serves the test as well.
         let holder = try? Origin.closing(port: 8080) { _ in nil }
@@ -56,7 +56,7 @@ internal import Testing
         #expect(Self.rows(result.text).count == 8)
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `the printed commands work as they are, and SIGTERM ends it with 0`() throws {
         let folder = try TemporaryFolder()
         let demo = try RunningProcess(["demo", "--listen", "127.0.0.1:0"])
@@ -83,7 +83,7 @@ internal import Testing
         #expect(try demo.terminate().status == 0)
     }
 
-    @Test(.timeLimit(.minutes(20)), arguments: [["demo"], ["serve", "--upstream", "http://127.0.0.1:9"]])
+    @Test(.timeLimit(.minutes(40)), arguments: [["demo"], ["serve", "--upstream", "http://127.0.0.1:9"]])
     func `an address that was given and is taken is an error that names the option`(command: [String]) throws
     {
         let folder = try TemporaryFolder()
@@ -97,7 +97,7 @@ internal import Testing
         #expect(!result.errors.contains("listeners"))
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `what cannot be shown is an error of one line`() throws {
         let folder = try TemporaryFolder()
         for path in [folder.path, "\(folder.path)/none"] {

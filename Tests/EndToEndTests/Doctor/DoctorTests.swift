@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 
 /// `dictum doctor` as a process, in front of Dictum and of faulty servers and proxies.
-@Suite(.timeLimit(.minutes(20))) struct DoctorTests {
+@Suite(.timeLimit(.minutes(40))) struct DoctorTests {
     private static let fresh = "public, max-age=600"
 
     /// Returns an upstream whose response never changes.

@@ -90,7 +90,7 @@ struct FreshnessCase: Sendable, CustomTestStringConvertible {
 }
 
 /// The table as seen by the rules, by doctor, and by a real Chromium.
-@Suite(.serialized, .timeLimit(.minutes(20))) struct FreshnessCaseTests {
+@Suite(.serialized, .timeLimit(.minutes(40))) struct FreshnessCaseTests {
     /// Serves each case as a feed that changes with each request.
     private static func served(_ certificates: TestCertificates? = nil) throws -> ServedProxy {
         let number = Guarded(0)

@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// What deploy/FLEET.md tells operators to copy.
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(40)))
 struct FleetDocumentTests {
     @Test func `HAProxy and nginx accept the recipes for affinity`() throws {
         let folder = try TemporaryFolder()

@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// The manifests for Kubernetes, by its own schemas and by `dictum check`.
-@Suite(.timeLimit(.minutes(20))) struct KubernetesTests {
+@Suite(.timeLimit(.minutes(40))) struct KubernetesTests {
     private static let packages = ["kubernetes-validate==1.37.0"]
 
     /// Validates every object strictly, and writes the Dictum configuration of each ConfigMap to a file.

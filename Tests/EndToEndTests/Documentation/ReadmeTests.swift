@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// The steps of the README, run as written.
-@Suite(.timeLimit(.minutes(20))) struct ReadmeTests {
+@Suite(.timeLimit(.minutes(40))) struct ReadmeTests {
     @Test func `the tour works, and its fifth step shows a body that has changed`() throws {
         let tour = try #require(
             try Documentation.blocks("sh", of: "README.md", under: "## A tour in five minutes").first)

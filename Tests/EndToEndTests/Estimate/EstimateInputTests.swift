@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 /// The inputs of `dictum estimate`: URLs, HAR files, lists, and what it refuses.
-@Suite(.timeLimit(.minutes(20))) struct EstimateInputTests {
+@Suite(.timeLimit(.minutes(40))) struct EstimateInputTests {
     /// Returns an origin whose feed changes with every second response.
     private static func origin() throws -> Origin {
         let count = Guarded(0)

@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import dictum
 
 /// The routes that `dictum estimate` suggests.
-@Suite(.timeLimit(.minutes(20))) struct EstimateRouteTests {
+@Suite(.timeLimit(.minutes(40))) struct EstimateRouteTests {
     /// Returns the suggestions for a HAR file; the configuration of each origin must be valid.
     private func suggestions(_ entries: [ArchiveEntry]) throws -> [Estimating.Routes] {
         let folder = try TemporaryFolder()

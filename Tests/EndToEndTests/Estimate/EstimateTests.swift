@@ -7,7 +7,7 @@ internal import Testing
 @testable internal import dictum
 
 /// `dictum estimate` on histories: its figures against those of a deployment, and its report.
-@Suite(.timeLimit(.minutes(20))) struct EstimateTests {
+@Suite(.timeLimit(.minutes(40))) struct EstimateTests {
     @Test(arguments: [40, 300])
     func `the promised bytes per delta are within 5 % of those that serve sends`(items: Int) throws {
         let folder = try TemporaryFolder()

@@ -20,7 +20,7 @@ internal import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `an expired dictionary is not offered but asked about, and a 304 revives it`() throws {
         let origin = try Self.origin(notModified: ["Cache-Control: max-age=60", "ETag: W/\"one\""])
         defer { origin.stop() }
@@ -39,7 +39,7 @@ internal import Testing
         #expect(field("If-None-Match", of: origin.heads.last) == nil)
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `a 304 without a lifetime renews the one that was`() throws {
         let origin = try Self.origin(notModified: [])
         defer { origin.stop() }
@@ -51,7 +51,7 @@ internal import Testing
         #expect(field("Available-Dictionary", of: origin.heads.last) == available(feed(1)))
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `a 304 with no-store ends the dictionary`() throws {
         let origin = try Self.origin(notModified: ["Cache-Control: no-store"])
         defer { origin.stop() }
@@ -63,7 +63,7 @@ internal import Testing
         #expect(!fetching.folder.names(in: "cache").contains { $0.hasSuffix(".json") })
     }
 
-    @Test(.timeLimit(.minutes(20)), arguments: [".dictum.body", ".dictum.json"])
+    @Test(.timeLimit(.minutes(40)), arguments: [".dictum.body", ".dictum.json"])
     func `a damaged file counts as not there and is removed`(ending: String) throws {
         let origin = try Self.origin(notModified: [])
         defer { origin.stop() }
@@ -78,7 +78,7 @@ internal import Testing
         #expect(field("Available-Dictionary", of: origin.heads.last) == available(feed(1)))
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `files of others in the folder are left alone`() throws {
         let origin = try Self.origin(notModified: [])
         defer { origin.stop() }
@@ -92,7 +92,7 @@ internal import Testing
         #expect(fetching.folder.names(in: "cache").count == 3)
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `a cache that cannot be written is a warning and no failure`() throws {
         let origin = try Self.origin(notModified: [])
         defer { origin.stop() }
@@ -103,7 +103,7 @@ internal import Testing
         #expect(result.errors.contains("dictum: cannot keep dictionaries in "))
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `the default folder is that of the XDG specification`() throws {
         let origin = try Self.origin(notModified: [])
         defer { origin.stop() }

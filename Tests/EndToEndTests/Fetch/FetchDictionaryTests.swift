@@ -6,7 +6,7 @@ internal import Testing
 @Suite struct FetchDictionaryTests {
     private static let offer = #"Use-As-Dictionary: match="/feed", id="v\"1""#
 
-    @Test(.timeLimit(.minutes(20)), arguments: [ContentCoding.dcz, .dcb])
+    @Test(.timeLimit(.minutes(40)), arguments: [ContentCoding.dcz, .dcb])
     func `the second fetch names the first body and reads the difference`(coding: ContentCoding) throws {
         let origin = try Origin.closing { head in
             guard field("Available-Dictionary", of: head) != nil else {
@@ -35,7 +35,7 @@ internal import Testing
     }
 
     @Test(
-        .timeLimit(.minutes(20)),
+        .timeLimit(.minutes(40)),
         arguments: [
             ["Cache-Control: max-age=60"],
             ["Cache-Control: private, max-age=60"],
@@ -55,7 +55,7 @@ internal import Testing
     }
 
     @Test(
-        .timeLimit(.minutes(20)),
+        .timeLimit(.minutes(40)),
         arguments: [
             ("200 OK", [#"Use-As-Dictionary: match="/feed""#]),
             ("200 OK", [#"Use-As-Dictionary: match="/feed""#, "Cache-Control: max-age=60, no-store"]),
@@ -86,7 +86,7 @@ internal import Testing
         #expect(field("Available-Dictionary", of: origin.heads.last) == nil)
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `the member ttl counts in place of the answer's own freshness`() throws {
         let origin = try Origin.closing { _ in
             Wire.ok(#"Use-As-Dictionary: match="/feed", ttl=60"#, "Cache-Control: max-age=0", body: feed(1))
@@ -98,7 +98,7 @@ internal import Testing
         #expect(field("Available-Dictionary", of: origin.heads.last) == available(feed(1)))
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `the longest match is offered, then the newest, and only where it matches`() throws {
         let origin = try Origin.closing { head in
             let offers = [
@@ -129,7 +129,7 @@ internal import Testing
         #expect(field("Available-Dictionary", of: origin.heads.last) == nil)
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `a dictionary is never offered to another origin`() throws {
         let offer = #"Use-As-Dictionary: match="/*""#
         let first = try Origin.closing { _ in Wire.ok(offer, "Cache-Control: max-age=60", body: feed(1)) }
@@ -144,7 +144,7 @@ internal import Testing
         #expect(field("Available-Dictionary", of: second.heads.last) == nil)
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `without dcz and dcb nothing is kept and nothing is offered`() throws {
         let origin = try Origin.closing { _ in
             Wire.ok(#"Use-As-Dictionary: match="/feed""#, "Cache-Control: max-age=60", body: feed(1))
@@ -158,7 +158,7 @@ internal import Testing
         #expect(field("Accept-Encoding", of: origin.heads.last) == "gzip, br")
     }
 
-    @Test(.timeLimit(.minutes(20)), arguments: [ContentCoding.gzip, .br, .zstd])
+    @Test(.timeLimit(.minutes(40)), arguments: [ContentCoding.gzip, .br, .zstd])
     func `a dictionary that travelled coded is kept as its decoded bytes`(coding: ContentCoding) throws {
         let origin = try Origin.closing { _ in
             Wire.ok(

@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// HTTP/2 servers that break off or break the rules: exit code 1, one line, nothing written.
-@Suite(.timeLimit(.minutes(20))) struct FetchHTTP2RefusalTests {
+@Suite(.timeLimit(.minutes(40))) struct FetchHTTP2RefusalTests {
     private static let cases: [(path: String, words: String)] = [
         ("/goaway", "the server ended the connection (GOAWAY, ENHANCE_YOUR_CALM)"),
         ("/goaway-unseen", "the server refused the request without processing it; try again"),

@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 /// The version of HTTP that `dictum fetch` and `dictum doctor` speak, and deltas over HTTP/2.
-@Suite(.timeLimit(.minutes(20))) struct FetchHTTP2Tests {
+@Suite(.timeLimit(.minutes(40))) struct FetchHTTP2Tests {
     /// Returns an upstream whose body has another version each time.
     private func changing() throws -> Origin {
         let version = Guarded(0)

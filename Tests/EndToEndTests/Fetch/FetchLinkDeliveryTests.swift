@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 
 /// Link delivery as processes see it: `dictum fetch`, curl and foreign decoders against `dictum serve`.
-@Suite(.timeLimit(.minutes(20))) struct FetchLinkDeliveryTests {
+@Suite(.timeLimit(.minutes(40))) struct FetchLinkDeliveryTests {
     /// An upstream whose every response but the first three is a new version that no client would keep.
     private func changing() throws -> Origin {
         let version = Guarded<Int>(0)

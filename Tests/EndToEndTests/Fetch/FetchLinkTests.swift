@@ -4,7 +4,7 @@ internal import Testing
 
 /// `Link; rel="compression-dictionary"` (RFC 9842 section 3).
 @Suite struct FetchLinkTests {
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `a linked dictionary is fetched after the answer, kept, and not fetched again`() throws {
         let origin = try Origin.closing { head in
             if head.hasPrefix("GET /dictionaries/one ") {
@@ -24,7 +24,7 @@ internal import Testing
         #expect(field("Available-Dictionary", of: origin.heads.last) == available(feed(1)))
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `a link to another origin is not followed`() throws {
         let other = try Origin.closing { _ in Wire.ok(body: feed(1)) }
         let target = other.url
@@ -39,7 +39,7 @@ internal import Testing
         #expect(other.heads.isEmpty && origin.heads.count == 1)
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `a linked dictionary that fails is a warning, and the body stands`() throws {
         let origin = try Origin.closing { head in
             guard head.hasPrefix("GET /page ") else { return Wire.ok("Content-Encoding: lzma", body: [1]) }
@@ -51,7 +51,7 @@ internal import Testing
         #expect(result.errors.contains("/d: the response has Content-Encoding: lzma"))
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `at most four linked dictionaries of a response are fetched`() throws {
         let links = (1...6).map { "</d\($0)>; rel=\"compression-dictionary\"" }.joined(separator: ", ")
         let origin = try Origin.closing { head in

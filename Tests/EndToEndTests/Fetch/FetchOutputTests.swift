@@ -5,7 +5,7 @@ internal import Testing
 
 /// The output of `dictum fetch`.
 @Suite struct FetchOutputTests {
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `the JSON report has these keys and nothing else is on standard output`() throws {
         let origin = try Origin.closing { _ in
             Wire.ok("Content-Encoding: gzip", body: coded(feed(1), .gzip))
@@ -37,7 +37,7 @@ internal import Testing
         #expect(origin.heads.first?.hasPrefix("GET /feed?x=1 HTTP/1.1\r\n") == true)
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `the body goes to standard output and the report to standard error`() throws {
         let origin = try Origin.closing { _ in Wire.answer("404 Not Found", body: Array("nothing here".utf8))
         }
@@ -48,7 +48,7 @@ internal import Testing
             result.errors == "dictum: 404, identity: 12 bytes on the wire for a body of 12, 0.00 % saved\n")
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `a redirect is reported as it is`() throws {
         let origin = try Origin.closing { _ in Wire.answer("302 Found", ["Location: /other"]) }
         defer { origin.stop() }
@@ -56,7 +56,7 @@ internal import Testing
         #expect(origin.heads.count == 1)
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `verbose prints the heads as curl does`() throws {
         let origin = try Origin.closing { _ in
             Array("HTTP/1.1 103 Early Hints\r\nX: 1\r\n\r\n".utf8) + Wire.ok("X: 2", body: feed(1))
@@ -71,7 +71,7 @@ internal import Testing
         #expect(lines.filter { $0.hasPrefix("< X: ") } == ["< X: 1", "< X: 2"])
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `fields, cookies and a failing status are as curl has them`() throws {
         let origin = try Origin.closing { _ in Wire.answer("404 Not Found", body: Array("nothing here".utf8))
         }
@@ -91,7 +91,7 @@ internal import Testing
         #expect(!request.contains("dictum-fetch"))
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `the id that a dictionary came with is sent back, and the report names it`() throws {
         let origin = try Origin.closing { _ in
             Wire.ok(

@@ -72,7 +72,7 @@ internal import Testing
             words: "Content-Encoding: dcz, gzip, which fetch does not support"),
     ]
 
-    @Test(.timeLimit(.minutes(20)), arguments: cases)
+    @Test(.timeLimit(.minutes(40)), arguments: cases)
     func `a body that cannot be trusted is refused whole`(bad: Case) throws {
         let origin = try Origin.closing { head in
             guard field("Available-Dictionary", of: head) == nil else { return bad.answer }
@@ -90,7 +90,7 @@ internal import Testing
         #expect(fetching.folder.names(in: "cache") == kept)
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `a dictionary coding without a dictionary offered is refused`() throws {
         let origin = try Origin.closing { _ in
             Wire.ok("Content-Encoding: dcb", body: coded(feed(2), .dcb, over: feed(1)))
@@ -101,7 +101,7 @@ internal import Testing
         #expect(result.errors.contains("coded in dcb, but no dictionary was offered"))
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `a server that never answers is given up in time`() throws {
         let origin = try Origin.closing { _ in nil }
         defer { origin.stop() }
@@ -112,7 +112,7 @@ internal import Testing
                 == "dictum: no complete response within 1 s; allow more time with --max-time SECONDS\n")
     }
 
-    @Test(.timeLimit(.minutes(20)))
+    @Test(.timeLimit(.minutes(40)))
     func `nobody there, nobody who speaks TLS, and a full disk are errors of one line`() throws {
         let fetching = try Fetching()
         let gone = try fetching.run("http://127.0.0.1:1/")
@@ -130,7 +130,7 @@ internal import Testing
     }
 
     @Test(
-        .timeLimit(.minutes(20)),
+        .timeLimit(.minutes(40)),
         arguments: [
             [], ["ftp://example.com/"], ["http://"], ["http://a b/"], ["http://x/", "--accept", "lzma"],
             ["http://x/", "--accept", ""], ["http://x/", "--json", "-o", "-"],

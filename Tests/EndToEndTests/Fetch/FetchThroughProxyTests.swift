@@ -6,7 +6,7 @@ internal import Testing
 
 /// `dictum fetch` against `dictum serve`, both as users run them.
 @Suite struct FetchThroughProxyTests {
-    @Test(.timeLimit(.minutes(20)), arguments: [("dcz,zstd", "dcz", "zstd"), ("dcb,br", "dcb", "br")])
+    @Test(.timeLimit(.minutes(40)), arguments: [("dcz,zstd", "dcz", "zstd"), ("dcb,br", "dcb", "br")])
     func `from the second fetch on only the difference travels`(accept: String, delta: String, plain: String)
         throws
     {

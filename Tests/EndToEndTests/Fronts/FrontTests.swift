@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 
 /// Proxies and caches in front of Dictum, configured as `deploy/FRONTS.md` says.
-@Suite(.serialized, .timeLimit(.minutes(20))) struct FrontTests {
+@Suite(.serialized, .timeLimit(.minutes(40))) struct FrontTests {
     /// An API behind Dictum behind a front that ends TLS.
     private final class Served {
         let certificates: TestCertificates

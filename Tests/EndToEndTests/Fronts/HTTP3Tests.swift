@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 /// Caddy speaks HTTP/3 before Dictum, as `deploy/FRONTS.md` says, to a client that is not ours.
-@Suite(.serialized, .timeLimit(.minutes(20))) struct HTTP3Tests {
+@Suite(.serialized, .timeLimit(.minutes(40))) struct HTTP3Tests {
     /// An API that has a new version for every request.
     private static func feed() throws -> Origin {
         let version = Guarded(0)

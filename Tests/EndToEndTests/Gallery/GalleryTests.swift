@@ -4,7 +4,7 @@ internal import Testing
 /// Tests real applications from PyPI behind `dictum serve --upstream URL` with foreign clients (`Tests/Gallery/run`).
 ///
 /// They run one after the other, since each starts several programs under the usual time limit.
-@Suite(.serialized, .timeLimit(.minutes(20))) struct GalleryTests {
+@Suite(.serialized, .timeLimit(.minutes(40))) struct GalleryTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Gallery").standardizedFileURL
 

@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 
 /// HTTP/2 clients that are not ours: curl, nghttp, h2load and Python's h2.
-@Suite(.timeLimit(.minutes(20))) struct HTTP2ClientTests {
+@Suite(.timeLimit(.minutes(40))) struct HTTP2ClientTests {
     private static let feeds = (0..<4).map { Feed.bytes(version: $0, items: 300) }
 
     /// Serves one version of the feed after the other, sends uploads back, and has large bodies.

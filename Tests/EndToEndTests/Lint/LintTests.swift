@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 
 /// The opinion of httplint and redbot, the HTTP checkers from PyPI, on every kind of response.
-@Suite(.timeLimit(.minutes(20))) struct LintTests {
+@Suite(.timeLimit(.minutes(40))) struct LintTests {
     private static let packages = ["httplint==2026.10.4", "redbot==2.7.1"]
 
     /// Remarks that are a matter of taste.

@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// The dashboard, the alerts, and the numbers behind them, with a real Prometheus and foreign readers of the log.
-@Suite(.timeLimit(.minutes(20)), .serialized) struct MonitoringTests {
+@Suite(.timeLimit(.minutes(40)), .serialized) struct MonitoringTests {
     private static let tests = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../..").standardized.path
 

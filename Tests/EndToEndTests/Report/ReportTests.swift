@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 /// `dictum report`, and the routes that `dictum check` proposes after observing.
-@Suite(.timeLimit(.minutes(20))) struct ReportTests {
+@Suite(.timeLimit(.minutes(40))) struct ReportTests {
     private static let versions = (0..<4).map { Feed.bytes(version: $0, items: 60) }
 
     /// An API with a feed that changes every third request, products that resemble each other, and a page that forbids.

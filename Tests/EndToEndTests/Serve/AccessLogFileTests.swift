@@ -6,7 +6,7 @@ internal import Testing
 private let body = Feed.bytes(version: 0, items: 40)
 
 /// `log.access.file` as an operator uses it: rotation, a full disk, a folder that is missing.
-@Suite(.timeLimit(.minutes(20))) struct AccessLogFileTests {
+@Suite(.timeLimit(.minutes(40))) struct AccessLogFileTests {
     private func origin() throws -> Origin {
         try Origin(
             wire(

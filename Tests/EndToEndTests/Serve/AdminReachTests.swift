@@ -7,7 +7,7 @@ private let isAllowed =
     (try? RunningProcess.run(namespace + ["ip", "link", "set", "lo", "up"], of: "/usr/bin/env").status) == 0
 
 /// The admin listener at an address that other machines reach, in a network namespace that has such addresses.
-@Suite(.enabled(if: isAllowed, "addresses of their own need a namespace"), .timeLimit(.minutes(20)))
+@Suite(.enabled(if: isAllowed, "addresses of their own need a namespace"), .timeLimit(.minutes(40)))
 struct AdminReachTests {
     /// Starts Dictum; `ask` prints the status of a response.
     private static let begin = """

@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// The attacks of `Tests/Attack` in a short form: `make attack` has each of them for a minute.
-@Suite(.timeLimit(.minutes(20)), .serialized) struct AttackTests {
+@Suite(.timeLimit(.minutes(40)), .serialized) struct AttackTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "../../Attack").standardized.path
 

@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import dictum
 
 /// Tests the command line: mistakes, help, completions and the manual page.
-@Suite(.timeLimit(.minutes(20))) struct CommandLineTests {
+@Suite(.timeLimit(.minutes(40))) struct CommandLineTests {
     @Test(arguments: [
         (["serv", "--config", "x"], #"unknown command "serv": did you mean "serve"?"#),
         (["docter", "http://a/"], #"unknown command "docter": did you mean "doctor"?"#),

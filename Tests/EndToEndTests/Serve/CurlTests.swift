@@ -4,7 +4,7 @@ internal import Testing
 private let body = Feed.bytes(version: 3, items: 200)
 
 /// curl as it is, without any support for dictionaries, works unchanged.
-@Suite(.timeLimit(.minutes(20))) struct CurlTests {
+@Suite(.timeLimit(.minutes(40))) struct CurlTests {
     /// Answers with the feed, or with the body that was uploaded.
     private func served() throws -> ServedProxy {
         let origin = try Origin { request, connection in

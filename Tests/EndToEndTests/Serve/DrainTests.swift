@@ -4,7 +4,7 @@ internal import Testing
 
 private let body = Feed.bytes(version: 0, items: 850)
 
-@Suite(.timeLimit(.minutes(20))) struct DrainTests {
+@Suite(.timeLimit(.minutes(40))) struct DrainTests {
     @Test(arguments: [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT")])
     func `a request under way ends whole, then the program ends with 0`(signal: Int32, name: String) throws {
         let gate = Gate()

@@ -5,7 +5,7 @@ internal import Testing
 private let body = Feed.bytes(version: 0, items: 40)
 
 /// More connections than there are places or descriptors for.
-@Suite(.timeLimit(.minutes(20))) struct FloodTests {
+@Suite(.timeLimit(.minutes(40))) struct FloodTests {
     private func proxy(descriptors: Int, _ settings: String = "") throws -> ServedProxy {
         try ServedProxy(
             Origin(

@@ -32,7 +32,7 @@ private func end(_ pid: pid_t) throws {
 }
 
 /// A new program in the place of the one that runs: SIGUSR2.
-@Suite(.timeLimit(.minutes(20))) struct HandOverTests {
+@Suite(.timeLimit(.minutes(40))) struct HandOverTests {
     @Test func `ten successors under load, and no request fails, on kept connections neither`() async throws {
         try await onOwnThread {
             let proxy = try ServedProxy(origin(), in: TemporaryFolder())

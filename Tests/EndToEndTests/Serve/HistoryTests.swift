@@ -2,7 +2,7 @@ internal import TestSupport
 internal import Testing
 
 /// Whole histories, with every delta in the hands of the codings' own commands.
-@Suite(.timeLimit(.minutes(20))) struct HistoryTests {
+@Suite(.timeLimit(.minutes(40))) struct HistoryTests {
     @Test(arguments: [850, 40])
     func `every version decodes over the one before it, as dcz by zstd and as dcb by brotli`(items: Int)
         throws

@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// Standard error of `serve` as systemd's journal takes it: a level before each line, in angle brackets (sd-daemon(3)).
-@Suite(.timeLimit(.minutes(20))) struct JournalTests {
+@Suite(.timeLimit(.minutes(40))) struct JournalTests {
     private static let stream = "JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2)"
 
     @Test(arguments: ["json", "text"])

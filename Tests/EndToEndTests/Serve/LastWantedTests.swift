@@ -6,7 +6,7 @@ private let old = Feed.bytes(version: 0, items: 40)
 private let new = Feed.bytes(version: 1, items: 40)
 
 /// Tests which requests refresh `last_wanted`, which decides about eviction and `max_age`.
-@Suite(.timeLimit(.minutes(20))) struct LastWantedTests {
+@Suite(.timeLimit(.minutes(40))) struct LastWantedTests {
     /// A folder whose store has the old version of `/feed`, last wanted long ago.
     private func folderWithOld(_ settings: String) throws -> TemporaryFolder {
         let folder = try TemporaryFolder()

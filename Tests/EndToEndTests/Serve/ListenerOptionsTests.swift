@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// The options of sockets, as the kernel tells them of a running proxy.
-@Suite(.timeLimit(.minutes(20))) struct ListenerOptionsTests {
+@Suite(.timeLimit(.minutes(40))) struct ListenerOptionsTests {
     private func served(_ listener: String, launcher: [String] = []) throws -> ServedProxy {
         let origin = try Origin(wire("HTTP/1.1 200 OK", "Content-Length: 0"))
         return try ServedProxy(origin, in: TemporaryFolder(), listener: listener, launcher: launcher)

@@ -17,7 +17,7 @@ private let routes = """
     """
 
 /// Private routes as an operator runs them, judged by programs that are not ours.
-@Suite(.timeLimit(.minutes(20))) struct PrivateRouteServedTests {
+@Suite(.timeLimit(.minutes(40))) struct PrivateRouteServedTests {
     /// Returns a proxy whose upstream sends the version that X-Version selects.
     private func served(in folder: TemporaryFolder, _ settings: String = routes) throws -> ServedProxy {
         let origin = try Origin { request, connection in

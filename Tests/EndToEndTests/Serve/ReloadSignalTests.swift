@@ -16,7 +16,7 @@ extension ServedProxy {
     }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct ReloadSignalTests {
+@Suite(.timeLimit(.minutes(40))) struct ReloadSignalTests {
     @Test func `SIGHUP with a wrong file says what check says, and all stays as it is`() throws {
         let proxy = try ServedProxy(Origin(storable(old)), in: TemporaryFolder(), "explain: off")
         try proxy.reload(replacing: "explain: off", with: "explain: perhaps\nlimts: {}")

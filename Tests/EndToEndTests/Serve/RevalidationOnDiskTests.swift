@@ -4,7 +4,7 @@ internal import Testing
 private let old = Feed.bytes(version: 0, items: 850)
 
 /// Tests stored responses that the upstream confirms, across restarts and damage.
-@Suite(.timeLimit(.minutes(20))) struct RevalidationOnDiskTests {
+@Suite(.timeLimit(.minutes(40))) struct RevalidationOnDiskTests {
     private let route = #"routes: [{match: "/*", dictionary: {revalidate: true}}]"#
 
     private func origin() throws -> Origin {

@@ -29,7 +29,7 @@ extension WireListener {
 }
 
 /// Tests sockets from a service manager, sd_listen_fds(3), and notifications to it, sd_notify(3).
-@Suite(.timeLimit(.minutes(20))) struct SocketActivationTests {
+@Suite(.timeLimit(.minutes(40))) struct SocketActivationTests {
     @Test func `the socket that is passed is the one that is listened at`() throws {
         let socket = try WireListener(backlog: 4096, isInherited: true)
         let proxy = try ServedProxy(

@@ -6,7 +6,7 @@ private let old = Feed.bytes(version: 0, items: 850)
 private let new = Feed.bytes(version: 1, items: 850)
 
 /// Tests the store when the program, the file or the disk fails.
-@Suite(.timeLimit(.minutes(20))) struct StoreOnDiskTests {
+@Suite(.timeLimit(.minutes(40))) struct StoreOnDiskTests {
     /// Serves the old version once, and waits until its row is on disk.
     private func servedOnce(_ folder: TemporaryFolder) throws -> ServedProxy {
         let proxy = try ServedProxy(Origin(storable(old)), in: folder)

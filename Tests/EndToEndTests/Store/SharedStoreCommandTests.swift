@@ -4,7 +4,7 @@ internal import Testing
 
 /// `dictum store --shared` beside proxies that share through a real server.
 @Suite(
-    .enabled(if: RedisServer.program != nil, Comment(rawValue: RedisServer.absence)), .timeLimit(.minutes(10))
+    .enabled(if: RedisServer.program != nil, Comment(rawValue: RedisServer.absence)), .timeLimit(.minutes(40))
 )
 struct SharedStoreCommandTests {
     private struct Listing: Decodable {

@@ -4,7 +4,7 @@ internal import Storage
 internal import Testing
 
 /// `dictum store` on a store that no proxy uses.
-@Suite(.timeLimit(.minutes(20))) struct StoreCommandTests {
+@Suite(.timeLimit(.minutes(40))) struct StoreCommandTests {
     private struct Listing: Decodable {
         struct Chain: Decodable, Equatable {
             let authority: String

@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 
 /// A store that is damaged when the proxy starts: it says so loudly, keeps the file, and serves.
-@Suite(.timeLimit(.minutes(20))) struct StoreDamageOnDiskTests {
+@Suite(.timeLimit(.minutes(40))) struct StoreDamageOnDiskTests {
     enum Damage: String, CaseIterable, CustomTestStringConvertible {
         case truncated, overwritten, header, foreignLog
         var testDescription: String { rawValue }

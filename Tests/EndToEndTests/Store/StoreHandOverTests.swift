@@ -9,7 +9,7 @@ private let old = Feed.bytes(version: 0, items: 850)
 private let new = Feed.bytes(version: 1, items: 850)
 
 /// Tests several processes on one store: proxies during a hand-over, and commands.
-@Suite(.timeLimit(.minutes(20))) struct StoreHandOverTests {
+@Suite(.timeLimit(.minutes(40))) struct StoreHandOverTests {
     private let folder: TemporaryFolder
 
     init() throws {

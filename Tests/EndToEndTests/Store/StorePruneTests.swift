@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 
 /// The versions that `dictum store prune` and `rm` choose, and their reports.
-@Suite(.timeLimit(.minutes(20))) struct StorePruneTests {
+@Suite(.timeLimit(.minutes(40))) struct StorePruneTests {
     private struct Report: Decodable, Equatable {
         struct Version: Decodable, Equatable {
             let sha256: String

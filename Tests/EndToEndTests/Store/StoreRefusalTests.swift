@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 
 /// The errors of `dictum store`: one line and the exit code.
-@Suite(.timeLimit(.minutes(20))) struct StoreRefusalTests {
+@Suite(.timeLimit(.minutes(40))) struct StoreRefusalTests {
     @Test(arguments: [
         ["list"], ["list", "--config", "a", "--store", "b"], ["show", "--store", "b"],
         ["show", "xyz!", "--store", "b"], ["show", "abc", "--store", "b"], ["rm", "--store", "b"],

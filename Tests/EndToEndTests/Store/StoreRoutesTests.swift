@@ -8,7 +8,7 @@ private let old = Feed.bytes(version: 0, items: 850)
 private let new = Feed.bytes(version: 1, items: 850)
 
 /// The use of versions that were admitted under other routes.
-@Suite(.timeLimit(.minutes(20))) struct StoreRoutesTests {
+@Suite(.timeLimit(.minutes(40))) struct StoreRoutesTests {
     /// Returns true if the restarted proxy codes over a version that was admitted with other settings.
     private func isUsed(_ settings: String, in folder: TemporaryFolder) throws -> Bool {
         let proxy = try ServedProxy(Origin(storable(new)), in: folder, "\(settings)\nexplain: true")

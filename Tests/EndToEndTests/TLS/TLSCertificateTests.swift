@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// Tests the choice of certificates, and the reloading of their files.
-@Suite(.timeLimit(.minutes(20))) struct TLSCertificateTests {
+@Suite(.timeLimit(.minutes(40))) struct TLSCertificateTests {
     private static func origin() throws -> Origin {
         try Origin(wire("HTTP/1.1 200 OK", "Content-Type: text/plain", body: Array("hello\n".utf8)))
     }

@@ -5,7 +5,7 @@ internal import Testing
 private let hello = Array("hello\n".utf8)
 
 /// Requests with the first bytes of a resumed session (RFC 8446 section 2.3, RFC 8470).
-@Suite(.timeLimit(.minutes(20))) struct TLSEarlyDataTests {
+@Suite(.timeLimit(.minutes(40))) struct TLSEarlyDataTests {
     private func served(
         _ tls: String = ", early_data: true", _ settings: String = "", origin: Origin? = nil
     ) throws -> SecureClient {

@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// Tests five hundred handshakes at once, most of which fail.
-@Suite(.timeLimit(.minutes(20))) struct TLSFloodTests {
+@Suite(.timeLimit(.minutes(40))) struct TLSFloodTests {
     private static let hello = Array("hello\n".utf8)
     private static let rounds = 3
     private static let whole = 100

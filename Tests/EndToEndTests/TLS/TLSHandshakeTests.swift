@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// Clients that do not do as they should.
-@Suite(.timeLimit(.minutes(20))) struct TLSHandshakeTests {
+@Suite(.timeLimit(.minutes(40))) struct TLSHandshakeTests {
     private func served(_ settings: String = "") throws -> SecureClient {
         let certificates = try TestCertificates()
         let origin = try Origin(

@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 /// Tests a mix of TLS and plain upstreams.
-@Suite(.timeLimit(.minutes(20))) struct TLSMixedUpstreamTests {
+@Suite(.timeLimit(.minutes(40))) struct TLSMixedUpstreamTests {
     private let certificates: TestCertificates
     private let plain: Origin
     /// Each loop has its own round robin.

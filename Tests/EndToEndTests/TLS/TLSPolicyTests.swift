@@ -5,7 +5,7 @@ internal import Testing
 private let body = Feed.bytes(version: 3, items: 200)
 
 /// Tests for client certificates, OCSP and plain HTTP beside TLS.
-@Suite(.timeLimit(.minutes(20))) struct TLSPolicyTests {
+@Suite(.timeLimit(.minutes(40))) struct TLSPolicyTests {
     private let certificates: TestCertificates
 
     init() throws {

@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// Checks the default TLS settings of a listener with an independent scanner.
-@Suite(.timeLimit(.minutes(20))) struct TLSScanTests {
+@Suite(.timeLimit(.minutes(40))) struct TLSScanTests {
     private static let suites = [
         "TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256",
     ]

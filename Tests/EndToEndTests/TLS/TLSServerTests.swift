@@ -5,7 +5,7 @@ internal import Testing
 private let body = Feed.bytes(version: 3, items: 200)
 
 /// curl, OpenSSL's own client and Python's before a listener that speaks TLS.
-@Suite(.timeLimit(.minutes(20))) struct TLSServerTests {
+@Suite(.timeLimit(.minutes(40))) struct TLSServerTests {
     private func served(
         _ origin: Origin? = nil, _ settings: String = "", tls: String = "", listener: String = ""
     ) throws -> SecureClient {

@@ -4,7 +4,7 @@ internal import TestSupport
 internal import Testing
 
 /// An upstream whose URL says https.
-@Suite(.timeLimit(.minutes(20))) struct TLSUpstreamTests {
+@Suite(.timeLimit(.minutes(40))) struct TLSUpstreamTests {
     private let certificates: TestCertificates
 
     init() throws {

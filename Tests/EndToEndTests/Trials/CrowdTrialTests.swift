@@ -5,7 +5,7 @@ internal import TestSupport
 internal import Testing
 
 /// Tests many clients at once that hold random versions.
-@Suite(.timeLimit(.minutes(20))) struct CrowdTrialTests {
+@Suite(.timeLimit(.minutes(40))) struct CrowdTrialTests {
     private static let clientCount = 64
     private static let versionCount = 16
     private static let rounds = 3

@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 /// The store's disk fails while a client follows the feed, and recovers.
-@Suite(.timeLimit(.minutes(20))) struct DiskTrialTests {
+@Suite(.timeLimit(.minutes(40))) struct DiskTrialTests {
     private let folder: TemporaryFolder
     private let client = FeedClient(path: 3)
 

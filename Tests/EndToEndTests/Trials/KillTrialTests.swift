@@ -2,7 +2,7 @@ internal import Foundation
 internal import Testing
 
 /// The program is killed at random moments while clients poll a feed that changes, and started again on its store.
-@Suite(.timeLimit(.minutes(20))) struct KillTrialTests {
+@Suite(.timeLimit(.minutes(40))) struct KillTrialTests {
     @Test func `what was offered 200 ms before a kill -9 is used after the restart, 50 times`() async throws {
         // The environment may set the seed of a failed run.
         let given = ProcessInfo.processInfo.environment["DICTUM_TRIAL_SEED"].flatMap { UInt64($0) }

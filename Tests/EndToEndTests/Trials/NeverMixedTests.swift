@@ -6,7 +6,7 @@ internal import TestSupport
 internal import Testing
 
 /// Only the authority and identity that a body was stored for may use it, before and after a restart.
-@Suite(.timeLimit(.minutes(20))) struct NeverMixedTests {
+@Suite(.timeLimit(.minutes(40))) struct NeverMixedTests {
     /// A client, by all that tells it from others.
     struct Client: CustomTestStringConvertible {
         let host: String

@@ -5,7 +5,7 @@ internal import Testing
 @testable import HTTP
 
 /// Requests and responses over streams (RFC 9113 section 8).
-@Suite(.timeLimit(.minutes(20))) struct HTTP2ExchangeTests {
+@Suite(.timeLimit(.minutes(40))) struct HTTP2ExchangeTests {
     @Test func `a request without a body gets its response`() throws {
         let server = try TestServer { $0.answer("hello") }
         let peer = try HTTP2Peer(server)

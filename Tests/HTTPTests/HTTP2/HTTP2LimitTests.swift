@@ -5,7 +5,7 @@ internal import Testing
 @testable import HTTP
 
 /// What one client may cost (floods, bombs, slow peers), and how it is told that it was too much.
-@Suite(.timeLimit(.minutes(20))) struct HTTP2LimitTests {
+@Suite(.timeLimit(.minutes(40))) struct HTTP2LimitTests {
     private typealias Kind = HTTP2Peer.Kind
 
     private func settings(_ change: (inout ServerSettings) -> Void) -> ServerSettings {

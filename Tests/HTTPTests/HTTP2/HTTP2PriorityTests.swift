@@ -5,7 +5,7 @@ internal import Testing
 @testable import HTTP
 
 /// The order of responses (RFC 9218), as the DATA frames tell it.
-@Suite(.timeLimit(.minutes(20))) struct HTTP2PriorityTests {
+@Suite(.timeLimit(.minutes(40))) struct HTTP2PriorityTests {
     /// The DATA frames of each body: one full, and the rest.
     private static let bodyBytes = 20_000
 

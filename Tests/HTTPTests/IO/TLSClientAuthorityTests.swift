@@ -4,7 +4,7 @@ import Testing
 @testable import HTTP
 
 /// The authorities that a listener takes clients' certificates from.
-@Suite(.timeLimit(.minutes(20))) struct TLSClientAuthorityTests {
+@Suite(.timeLimit(.minutes(40))) struct TLSClientAuthorityTests {
     private let certificates: TestCertificates
 
     init() throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import HTTP
 
 /// The server's and the client's transport connected to each other.
-@Suite(.timeLimit(.minutes(20))) struct TLSTransportTests {
+@Suite(.timeLimit(.minutes(40))) struct TLSTransportTests {
     private let nothing: [UInt8] = []
 
     @Test func `bytes pass in order, however full the socket is and however they are cut`() throws {

@@ -45,7 +45,7 @@ extension [String: Any] {
     }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct AdminAPITests {
+@Suite(.timeLimit(.minutes(40))) struct AdminAPITests {
     // MARK: Who may ask
 
     @Test(arguments: reads)

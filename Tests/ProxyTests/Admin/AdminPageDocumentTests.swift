@@ -6,7 +6,7 @@ internal import Testing
 @testable import Proxy
 
 /// The document of the admin page; `EndToEndTests/AdminPageTests` opens it in a browser.
-@Suite(.timeLimit(.minutes(20))) struct AdminPageDocumentTests {
+@Suite(.timeLimit(.minutes(40))) struct AdminPageDocumentTests {
     private static let script = String(decoding: PackageResources.admin_js, as: UTF8.self)
 
     @Test func `the page is open under every name, since it shows nothing by itself`() throws {

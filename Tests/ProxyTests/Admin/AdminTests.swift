@@ -10,7 +10,7 @@ private let withToken = #"admin: {token: "0123456789abcdef"}"#
 private let off = "POST /dictionaries/off HTTP/1.1"
 private let typed = "Content-Type: application/json"
 
-@Suite(.timeLimit(.minutes(20))) struct AdminTests {
+@Suite(.timeLimit(.minutes(40))) struct AdminTests {
     // MARK: Refused clients
 
     @Test(arguments: [

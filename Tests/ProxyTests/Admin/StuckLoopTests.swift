@@ -7,7 +7,7 @@ internal import Testing
 private let body = Feed.bytes(version: 0, items: 4)
 
 /// Event loops that are really blocked: their thread waits at a gate.
-@Suite(.timeLimit(.minutes(20))) struct StuckLoopTests {
+@Suite(.timeLimit(.minutes(40))) struct StuckLoopTests {
     /// Blocks a loop until the gate opens; returns once it is blocked.
     private func block(_ loop: Int, of proxy: TestProxy, until gate: Gate) {
         let isBlocked = Gate()

@@ -6,7 +6,7 @@ internal import Testing
 @testable import Proxy
 
 /// The waiting jobs are limited in bytes, not in number.
-@Suite(.timeLimit(.minutes(20))) struct CompressionPoolTests {
+@Suite(.timeLimit(.minutes(40))) struct CompressionPoolTests {
     private let pool = CompressionPool(width: 1)
     private let gate = Gate()
 

@@ -6,7 +6,7 @@ internal import Testing
 @testable import Proxy
 
 /// What a node fetches in advance, and what it lets go: decisions without a server.
-@Suite(.timeLimit(.minutes(20))) struct FollowingTests {
+@Suite(.timeLimit(.minutes(40))) struct FollowingTests {
     private let chain = ChainKey(authority: "api.test", match: "/feed")
 
     private func name(_ number: Int) -> SharedName {

@@ -9,7 +9,7 @@ internal import Testing
 @testable import Storage
 
 /// Decisions about the announcements of other nodes, whoever wrote them; nothing is between them and the test.
-@Suite(.timeLimit(.minutes(20))) final class SharedMemoryDecisionTests {
+@Suite(.timeLimit(.minutes(40))) final class SharedMemoryDecisionTests {
     private let memory: SharedMemory
     private let chain = ChainKey(authority: "api.test", match: "/feed")
 
@@ -129,7 +129,7 @@ internal import Testing
 
 /// Reading from the shared store, and writing to it.
 @Suite(
-    .timeLimit(.minutes(20)),
+    .timeLimit(.minutes(40)),
     .enabled(if: RedisServer.program != nil, Comment(rawValue: RedisServer.absence)))
 final class SharedMemoryWritingTests {
     private let server: RedisServer

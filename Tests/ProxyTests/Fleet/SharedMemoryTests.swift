@@ -11,7 +11,7 @@ internal import Testing
 private let enabled = RedisServer.program != nil
 
 /// Nodes that remember together over a real Redis; whatever happens to it, every body is exact.
-@Suite(.timeLimit(.minutes(20)), .enabled(if: enabled, "\(RedisServer.absence)"))
+@Suite(.timeLimit(.minutes(40)), .enabled(if: enabled, "\(RedisServer.absence)"))
 struct SharedMemoryTests {
     private func isDelta(_ answer: WireMessage, of version: Int, over held: Int) throws -> Bool {
         let isExact = try answer.carriesDecoded(TestFleet.body(version), over: TestFleet.body(held))

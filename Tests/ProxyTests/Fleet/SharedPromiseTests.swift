@@ -11,7 +11,7 @@ internal import Testing
 private let enabled = RedisServer.program != nil
 
 /// Ids that were given out before their body was complete, at other nodes than the one that gave them.
-@Suite(.timeLimit(.minutes(20)), .enabled(if: enabled, "\(RedisServer.absence)"))
+@Suite(.timeLimit(.minutes(40)), .enabled(if: enabled, "\(RedisServer.absence)"))
 struct SharedPromiseTests {
     private static let slow = "X-Slow: 1"
 

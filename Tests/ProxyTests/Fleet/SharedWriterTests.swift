@@ -10,7 +10,7 @@ internal import Testing
 private let enabled = RedisServer.program != nil
 
 /// What somebody who writes to the shared store without the nodes' key can change of holder counts, and what not.
-@Suite(.timeLimit(.minutes(20)), .enabled(if: enabled, "\(RedisServer.absence)"))
+@Suite(.timeLimit(.minutes(40)), .enabled(if: enabled, "\(RedisServer.absence)"))
 struct SharedWriterTests {
     /// Returns the fields of an entry that tells of holders.
     private func fields(

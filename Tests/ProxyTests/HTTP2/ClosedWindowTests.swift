@@ -11,7 +11,7 @@ private let medium = Noise.bytes(120_000, seed: 6).map { UInt8(ascii: "a") + $0 
 private let large = Noise.bytes(900_000, seed: 5).map { UInt8(ascii: "a") + $0 % 16 }
 
 /// Streams whose clients open no window cost those clients their deltas, and nobody else.
-@Suite(.timeLimit(.minutes(20))) struct ClosedWindowTests {
+@Suite(.timeLimit(.minutes(40))) struct ClosedWindowTests {
     private static let closed: [(UInt16, UInt32)] = [(4, 0)]
 
     private func proxy(_ settings: String = "memory: {total: 1600MiB, coding: 1%}") throws -> TestProxy {

@@ -4,7 +4,7 @@ internal import Testing
 @testable import Proxy
 
 /// The disguises of framing as fields of HTTP/2, whose frames alone say where a body ends (RFC 9113 section 8.2.2).
-@Suite(.timeLimit(.minutes(20))) struct HTTP2SmugglingTests {
+@Suite(.timeLimit(.minutes(40))) struct HTTP2SmugglingTests {
     /// The lines of an HTTP/1.1 head as fields, the names in lower case, and the bytes behind the head.
     private func fields(of message: [UInt8]) -> (fields: [(name: [UInt8], value: [UInt8])], body: [UInt8]) {
         var (fields, rest) = ([(name: [UInt8], value: [UInt8])](), message[...])

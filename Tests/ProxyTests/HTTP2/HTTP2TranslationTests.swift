@@ -17,7 +17,7 @@ extension TestProxy {
 private let ok = wire("HTTP/1.1 200 OK", body: Array("ok".utf8))
 
 /// Requests and responses between HTTP/2 clients and an HTTP/1.1 upstream (RFC 9113 section 8).
-@Suite(.timeLimit(.minutes(20))) struct HTTP2TranslationTests {
+@Suite(.timeLimit(.minutes(40))) struct HTTP2TranslationTests {
     @Test func `a request goes on as HTTP/1.1 with Host, one Cookie, TE and Via`() throws {
         let proxy = try TestProxy(ok)
         let peer = try proxy.connectHTTP2()

@@ -6,7 +6,7 @@ internal import Testing
 @testable import Proxy
 
 /// WebSocket by extended CONNECT (RFC 8441).
-@Suite(.timeLimit(.minutes(20))) struct HTTP2TunnelTests {
+@Suite(.timeLimit(.minutes(40))) struct HTTP2TunnelTests {
     /// An upstream that agrees, and sends back each five bytes that it gets.
     private static func echo(accept: @escaping @Sendable (String) -> String = WebSocketKey.accept) throws
         -> Origin

@@ -119,7 +119,7 @@ struct LearnedPagesTests {
         let made = (0..<4).map { "/made-up/\($0)" }
         func pages(isProven: (ChainKey) -> Bool) -> [String] {
             var pages = LearnedPages()
-            for (match, clients) in made.map({ ($0, 0..<8) }) + [("/feed", 100..<140)] {
+            for (match, clients) in made.map({ ($0, 0..<14) }) + [("/feed", 100..<140)] {
                 for client in clients {
                     pages.recordFetch(
                         of: chain(match), after: page, by: UInt128(client), now: 0, isProven: isProven)

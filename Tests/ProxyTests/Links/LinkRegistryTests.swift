@@ -7,7 +7,7 @@ internal import Testing
 @testable import Proxy
 
 /// The order in which a page announces what its clients fetch, and what that may cost.
-@Suite(.timeLimit(.minutes(20))) struct LinkRegistryTests {
+@Suite(.timeLimit(.minutes(40))) struct LinkRegistryTests {
     private static let page = LearnedPages.Key(authority: "api.test", match: "/")
     private let body = Body(Feed.bytes(version: 0, items: 10))
 

@@ -11,7 +11,7 @@ private let body = Feed.bytes(version: 0, items: 40)
 private let link = #"routes: [{match: "/*", dictionary: {delivery: link}}]"#
 
 /// Tests that only bodies with proof of being public get a dictionary URL.
-@Suite(.timeLimit(.minutes(20))) struct PublicProofTests {
+@Suite(.timeLimit(.minutes(40))) struct PublicProofTests {
     /// Returns true if any client can fetch the body by its dictionary URL.
     private func isReadable(_ body: [UInt8], by proxy: TestProxy, match: String = "/feed") throws -> Bool {
         let chain = ChainKey(authority: "api.test", match: match).name

@@ -10,7 +10,7 @@ internal import Testing
 private let versions = (0..<6).map { Feed.bytes(version: $0, items: 60) }
 
 /// An observed route learns from its traffic, and sends nothing that a route without dictionaries would not send.
-@Suite(.timeLimit(.minutes(20))) struct ObserveTests {
+@Suite(.timeLimit(.minutes(40))) struct ObserveTests {
     // MARK: Not one byte differs
 
     /// Many kinds of responses by path; a counter makes some of them change.

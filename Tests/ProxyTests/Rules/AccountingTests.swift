@@ -6,7 +6,7 @@ internal import Testing
 private let first = Feed.bytes(version: 0, items: 40)
 private let second = Feed.bytes(version: 1, items: 40)
 
-@Suite(.timeLimit(.minutes(20))) struct AccountingTests {
+@Suite(.timeLimit(.minutes(40))) struct AccountingTests {
     /// Returns the access-log lines that `work` causes.
     private func lines(
         _ origin: Origin, upstream: String = "", _ settings: String = "", of work: (TestProxy) throws -> Void

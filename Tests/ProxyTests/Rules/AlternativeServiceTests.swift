@@ -12,7 +12,7 @@ private func proxy(_ origin: Origin, _ settings: String = "", _ value: String? =
         change: { $0.listeners.append(.init(address: .tcp(host: "127.0.0.1", port: 0))) })
 }
 
-@Suite(.timeLimit(.minutes(20))) struct AlternativeServiceTests {
+@Suite(.timeLimit(.minutes(40))) struct AlternativeServiceTests {
     @Test(arguments: [
         #"h3=":0""#, #"h3=":65536""#, "h3=:443", "h3", "h3=443", #"h3=":443"; ma"#, #"h3=":443"; ma=x"#,
         #"h3=":443"; persist=2"#, #"h3=":443"; ma=1; ma=1"#, #"h3=":443","#, #"h 3=":443""#, "CLEAR",

@@ -8,7 +8,7 @@ internal import Testing
 private let page = Array("<!doctype html><title>Page</title>".utf8) + [UInt8](repeating: 0x20, count: 400)
 
 /// `announce`: documents name the dictionaries of the paths that their scripts fetch.
-@Suite(.timeLimit(.minutes(20))) struct AnnounceTests {
+@Suite(.timeLimit(.minutes(40))) struct AnnounceTests {
     private static let given = """
         routes:
           - {match: /, announce: [/api/feed, "/api/list?page=1"], dictionary: off}

@@ -9,7 +9,7 @@ private let first = Feed.bytes(version: 0, items: 80)
 private let second = Feed.bytes(version: 1, items: 80)
 
 /// Tests the setting `authorities`, which keeps invented Host fields from making chains.
-@Suite(.timeLimit(.minutes(20))) struct AuthoritySettingTests {
+@Suite(.timeLimit(.minutes(40))) struct AuthoritySettingTests {
     @Test func `a host that is not listed gets bodies, and neither offers nor deltas nor chains`() throws {
         let proxy = try TestProxy(json(second), "authorities: [api.test]\nexplain: true")
         _ = try proxy.fetch("/feed")

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable import Proxy
 
-@Suite(.timeLimit(.minutes(20))) struct BalanceTests {
+@Suite(.timeLimit(.minutes(40))) struct BalanceTests {
     @Test func `round robin gives each upstream its turn`() throws {
         let all = try (0..<3).map { _ in try MoodyOrigin() }
         let proxy = try TestProxy(all)

@@ -13,7 +13,7 @@ private func bomb(_ coding: ContentCoding) throws -> [UInt8] { try Codec.encode(
 private let taken = "dictum_compression_memory_bytes"
 
 /// Tests small bodies that decode to large ones: the memory for decoding is limited.
-@Suite(.timeLimit(.minutes(20))) struct BombTests {
+@Suite(.timeLimit(.minutes(40))) struct BombTests {
     @Test(arguments: [ContentCoding.br, .zstd], [0, 3, 100])
     func `a bomb whose window finds no memory goes on as the upstream coded it`(
         coding: ContentCoding, firstBytes: Int

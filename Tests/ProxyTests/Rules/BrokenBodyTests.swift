@@ -42,7 +42,7 @@ private func isCutOff(_ fetch: () throws -> WireMessage) throws -> Bool {
     }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct BrokenBodyTests {
+@Suite(.timeLimit(.minutes(40))) struct BrokenBodyTests {
     @Test(arguments: framings, ["identity", "gzip", "br", "zstd", "dcz", "dcb"])
     func `a body that breaks off while it is sent aborts the client's connection`(
         framing: String, coding: String

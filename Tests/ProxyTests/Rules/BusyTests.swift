@@ -9,7 +9,7 @@ private let small = (Feed.bytes(version: 0, items: 120), Feed.bytes(version: 1, 
 private let large = (Feed.bytes(version: 0, items: 850), Feed.bytes(version: 1, items: 850))
 private let allPlaces = 16 << 20
 
-@Suite(.timeLimit(.minutes(20))) struct BusyTests {
+@Suite(.timeLimit(.minutes(40))) struct BusyTests {
     private func full(_ bodies: ([UInt8], [UInt8]), _ second: [UInt8]? = nil) throws -> (TestProxy, [Gate]) {
         let proxy = try TestProxy(
             Origin([json(bodies.0), second ?? json(bodies.1)]), "explain: true")

@@ -8,7 +8,7 @@ private let value = "public, max-age=60, stale-while-revalidate=86400"
 private let settings = #"routes: [{match: "/*", dictionary: {cache_control: "\#(value)"}}]"#
 
 /// `cache_control` and `ttl` on the wire.
-@Suite(.timeLimit(.minutes(20))) struct CacheControlSettingTests {
+@Suite(.timeLimit(.minutes(40))) struct CacheControlSettingTests {
     @Test func `it replaces the upstream's word and what would contradict it`() throws {
         let answer = try TestProxy(
             json(

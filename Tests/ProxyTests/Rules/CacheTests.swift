@@ -7,7 +7,7 @@ private let first = Feed.bytes(version: 0, items: 40)
 private let second = Feed.bytes(version: 1, items: 40)
 private let both = ["accept-encoding", "available-dictionary"]
 
-@Suite(.timeLimit(.minutes(20))) struct CacheTests {
+@Suite(.timeLimit(.minutes(40))) struct CacheTests {
     @Test(arguments: ["identity", "gzip", "br", "zstd", "dcz", "dcb"])
     func `every variant varies, merged with what the upstream says`(coding: String) throws {
         let proxy = try TestProxy(

@@ -8,7 +8,7 @@ internal import Testing
 @testable import Proxy
 
 /// Tests many users on one device: each response is coded only over a dictionary that its user was given.
-@Suite(.timeLimit(.minutes(20))) struct CapabilityMixTests {
+@Suite(.timeLimit(.minutes(40))) struct CapabilityMixTests {
     /// The way in which a request identifies its user.
     private enum Login: CaseIterable {
         case anonymous, analytics, cookie, bearer, both

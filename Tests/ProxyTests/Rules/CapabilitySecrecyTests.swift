@@ -10,7 +10,7 @@ private let first = Feed.bytes(version: 0, items: 40)
 private let second = Feed.bytes(version: 1, items: 40)
 
 /// Digest and id are credentials: they stand in the fields that carry them, and nowhere else.
-@Suite(.timeLimit(.minutes(20))) struct CapabilitySecrecyTests {
+@Suite(.timeLimit(.minutes(40))) struct CapabilitySecrecyTests {
     /// Returns the spellings of a body's digest.
     private static func spellings(_ body: [UInt8]) -> [String] {
         let digest = Digest(of: body.span)

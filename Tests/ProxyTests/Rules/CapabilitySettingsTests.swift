@@ -12,7 +12,7 @@ private let ann = "Authorization: Bearer ann"
 private let bob = "Authorization: Bearer bob"
 
 /// Tests the settings about ids, and their explanations.
-@Suite(.timeLimit(.minutes(20))) struct CapabilitySettingsTests: CapabilitySuite {
+@Suite(.timeLimit(.minutes(40))) struct CapabilitySettingsTests: CapabilitySuite {
     // MARK: Settings
 
     @Test(arguments: ["personal: off", "routes: [{match: /*, dictionary: {personal: off}}]"])

@@ -39,7 +39,7 @@ func ownResponse(_ body: [UInt8], _ fields: String...) -> [UInt8] {
 }
 
 /// Dictionaries for the clients that received them, which prove that by an id.
-@Suite(.timeLimit(.minutes(20))) struct CapabilityTests: CapabilitySuite {
+@Suite(.timeLimit(.minutes(40))) struct CapabilityTests: CapabilitySuite {
     // MARK: Clients with the dictionary
 
     @Test(arguments: [

@@ -8,7 +8,7 @@ internal import Testing
 private let answer = json(Array("{}".utf8))
 
 /// Tests `limits.client`: the rate of requests and the number of connections per client.
-@Suite(.timeLimit(.minutes(20))) struct ClientLimitTests {
+@Suite(.timeLimit(.minutes(40))) struct ClientLimitTests {
     /// Three requests at once, and then one per twenty minutes, which is longer than any test.
     private static let three = "limits: {client: {rate: 3/h, burst: 3}}"
 

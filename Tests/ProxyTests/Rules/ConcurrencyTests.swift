@@ -7,7 +7,7 @@ internal import Testing
 
 @testable import Proxy
 
-@Suite(.timeLimit(.minutes(20))) struct ConcurrencyTests {
+@Suite(.timeLimit(.minutes(40))) struct ConcurrencyTests {
     @Test func `64 clients on several versions at once all get their bytes`() throws {
         let versions = (0..<6).map { Feed.bytes(version: $0, items: 120) }
         let origin = try Origin { request, connection in

@@ -7,7 +7,7 @@ internal import Testing
 @testable import Proxy
 
 /// The names of credentials that the default settings know.
-@Suite(.timeLimit(.minutes(20))) struct CredentialNameTests {
+@Suite(.timeLimit(.minutes(40))) struct CredentialNameTests {
     static let fields = [
         "Api-Key", "X-Api-Key", "X-ApiKey", "X-Auth-Token", "X-Access-Token", "X-Session-Token",
         "X-Session-Id",

@@ -35,7 +35,7 @@ extension TestProxy {
     fileprivate var cache: DeltaCacheStatistics { server.context.deltas.statistics.cache }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct DeltaCacheRuleTests {
+@Suite(.timeLimit(.minutes(40))) struct DeltaCacheRuleTests {
     @Test(arguments: [ContentCoding.dcz, .dcb], [true, false])
     func `64 clients that want the same delta at once have it compressed once`(
         coding: ContentCoding, isNew: Bool

@@ -10,7 +10,7 @@ internal import Testing
 private let small = Feed.bytes(version: 0, items: 40)
 private let large = Feed.bytes(version: 0, items: 850)
 
-@Suite(.timeLimit(.minutes(20))) struct DemandTests {
+@Suite(.timeLimit(.minutes(40))) struct DemandTests {
     @Test func `a flood of odd paths leaves an established chain, whose deltas go on`() throws {
         let version = Guarded(0)
         let origin = try Origin { request, connection in

@@ -15,7 +15,7 @@ private func changed(_ settings: String = "", fields: String = "X-Origin: 1") th
     return proxy
 }
 
-@Suite(.timeLimit(.minutes(20))) struct DictionaryUseTests {
+@Suite(.timeLimit(.minutes(40))) struct DictionaryUseTests {
     @Test(arguments: [
         "*", "gzip, *", "identity", "", "dczz", "x-dcz", "dcz;q=0, *", "dcb;q=0, dcz;q=0.000",
         "\"dcz\"",

@@ -77,7 +77,7 @@ func deadURL() throws -> String {
     return "http://127.0.0.1:\(origin.port)"
 }
 
-@Suite(.timeLimit(.minutes(20))) struct EjectionTests {
+@Suite(.timeLimit(.minutes(40))) struct EjectionTests {
     @Test(arguments: ["GET", "POST"])
     func `an upstream that is dead from the start costs no request`(method: String) throws {
         let dead = try deadURL()

@@ -6,7 +6,7 @@ internal import Testing
 private let body = Feed.bytes(version: 0, items: 40)
 private let everything = "dcz, dcb, zstd, br, gzip"
 
-@Suite(.timeLimit(.minutes(20))) struct EligibilityTests {
+@Suite(.timeLimit(.minutes(40))) struct EligibilityTests {
     @Test(arguments: [
         "HTTP/1.1 404 Not Found", "HTTP/1.1 201 Created", "HTTP/1.1 500 Internal Server Error",
         "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-99/200",

@@ -6,7 +6,7 @@ internal import Testing
 @testable import Proxy
 
 /// Tests the access log, the log and the metrics for requests without an upstream response.
-@Suite(.timeLimit(.minutes(20))) struct ErrorCauseTests {
+@Suite(.timeLimit(.minutes(40))) struct ErrorCauseTests {
     @Test func `a 502 names its upstream and its cause in the access log, and once a minute in the log`()
         throws
     {

@@ -9,7 +9,7 @@ internal import Testing
 private let first = Feed.bytes(version: 0, items: 40)
 private let second = Feed.bytes(version: 1, items: 40)
 
-@Suite(.timeLimit(.minutes(20))) struct ExplainTests {
+@Suite(.timeLimit(.minutes(40))) struct ExplainTests {
     @Test func `a delta is explained with its dictionary, sizes and time`() throws {
         let proxy = try TestProxy(Origin([json(first), json(second)]), "explain: true")
         _ = try proxy.fetch("/feed")

@@ -10,7 +10,7 @@ private let first = Feed.bytes(version: 0, items: 40)
 private let second = Feed.bytes(version: 1, items: 40)
 
 /// The reported saving of a delta is relative to the response that its client would get without a dictionary.
-@Suite(.timeLimit(.minutes(20))) struct GainTests {
+@Suite(.timeLimit(.minutes(40))) struct GainTests {
     @Test func `the gain of a delta is counted against the best coding that the client accepts`() throws {
         let proxy = try TestProxy(Origin([json(first), json(second)]), "explain: true")
         _ = try proxy.fetch("/feed")

@@ -50,7 +50,7 @@ extension TestProxy {
     fileprivate func readiness() throws -> WireMessage { try admin("GET /readyz HTTP/1.1", "Host: admin") }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct HealthCheckTests {
+@Suite(.timeLimit(.minutes(40))) struct HealthCheckTests {
     @Test(arguments: [503, 404, 302, nil])
     func `an upstream that does not pass gets no requests, and comes back when it does`(status: Int?) throws {
         let (sick, well) = (try CheckedOrigin(status), try CheckedOrigin(204))

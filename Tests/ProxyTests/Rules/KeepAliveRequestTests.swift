@@ -4,7 +4,7 @@ internal import Testing
 @testable import Proxy
 
 /// `limits.keepalive_requests`.
-@Suite(.timeLimit(.minutes(20))) struct KeepAliveRequestTests {
+@Suite(.timeLimit(.minutes(40))) struct KeepAliveRequestTests {
     private func proxy() throws -> TestProxy {
         try TestProxy(wire("HTTP/1.1 200 OK", body: Array("ok".utf8)), "limits: {keepalive_requests: 2}")
     }

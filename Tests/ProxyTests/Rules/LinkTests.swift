@@ -23,7 +23,7 @@ private func open(_ body: [UInt8], _ fields: String...) -> [UInt8] {
 }
 
 /// Tests which responses carry a Link, and its target, with `delivery: link` and `auto`.
-@Suite(.timeLimit(.minutes(20))) struct LinkTests {
+@Suite(.timeLimit(.minutes(40))) struct LinkTests {
     @Test func `a Link names the first proven body for as long as its life, whatever comes after`() throws {
         let proxy = try TestProxy(Origin(Array(repeating: open(first), count: 3) + [open(second)]), link)
         let proving = try proxy.prove("/feed?page=1")

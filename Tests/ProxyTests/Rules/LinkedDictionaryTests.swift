@@ -15,7 +15,7 @@ private func path(of body: [UInt8], in chain: ChainKey = feed) -> String {
 }
 
 /// The URL that a Link gives to a dictionary.
-@Suite(.timeLimit(.minutes(20))) struct LinkedDictionaryTests {
+@Suite(.timeLimit(.minutes(40))) struct LinkedDictionaryTests {
     /// A proxy that has named the first body, with the second in the chain, too.
     private func named(_ settings: String = link, store: String = ":memory:") throws -> TestProxy {
         let open = { (body: [UInt8]) in html(body, "Cache-Control: public") }

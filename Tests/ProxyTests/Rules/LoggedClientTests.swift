@@ -5,7 +5,7 @@ internal import Testing
 @testable import Proxy
 
 /// `client` and `forwarder` in the access log.
-@Suite(.timeLimit(.minutes(20))) struct LoggedClientTests {
+@Suite(.timeLimit(.minutes(40))) struct LoggedClientTests {
     /// The line of a request with a field, on a connection from 127.0.0.1.
     private func line(_ field: String, _ settings: String = "") throws -> String {
         let proxy = try TestProxy(try Origin(json(Array("{}".utf8))), settings, isLogged: true)

@@ -8,7 +8,7 @@ internal import Testing
 @testable import Proxy
 
 /// An upstream that is Dictum itself.
-@Suite(.timeLimit(.minutes(20))) struct LoopTests {
+@Suite(.timeLimit(.minutes(40))) struct LoopTests {
     @Test func `a request that comes back is a 508, and the log says why once a minute`() throws {
         let port = Guarded<UInt16>(0)
         // Some other proxy in between, as a name that leads to a balancer in front of Dictum.

@@ -4,7 +4,7 @@ internal import Testing
 @testable import Proxy
 
 /// A route whose `match` is a list of patterns.
-@Suite(.timeLimit(.minutes(20))) struct MatchListTests {
+@Suite(.timeLimit(.minutes(40))) struct MatchListTests {
     private func proxy(_ covers: String) throws -> TestProxy {
         try TestProxy(
             json(Feed.bytes(version: 0, items: 40)),

@@ -48,7 +48,7 @@ extension TestProxy {
     }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct NameTests {
+@Suite(.timeLimit(.minutes(40))) struct NameTests {
     @Test func `a name without an address is refused at the start, and by a reload`() throws {
         let origin = try MoodyOrigin()
         #expect(throws: StartError.unknownUpstream("many.test")) { try TestProxy(origin, Names([])) }

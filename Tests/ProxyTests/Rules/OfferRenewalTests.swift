@@ -6,7 +6,7 @@ internal import TestSupport
 internal import Testing
 
 /// Tests which clients are offered a new body, through requests.
-@Suite(.timeLimit(.minutes(20))) struct OfferRenewalTests {
+@Suite(.timeLimit(.minutes(40))) struct OfferRenewalTests {
     /// Returns a proxy whose upstream sends a new body in every response.
     private func changing() throws -> TestProxy {
         let next = Guarded(0)

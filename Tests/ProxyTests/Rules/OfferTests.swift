@@ -7,7 +7,7 @@ internal import Testing
 
 private let small = Feed.bytes(version: 0, items: 40)
 
-@Suite(.timeLimit(.minutes(20))) struct OfferTests {
+@Suite(.timeLimit(.minutes(40))) struct OfferTests {
     @Test func `an admitted answer offers itself for its own path`() throws {
         let proxy = try TestProxy(json(small))
         #expect(try proxy.fetch("/feed?page=2")["Use-As-Dictionary"] == #"match="/feed""#)

@@ -7,7 +7,7 @@ internal import Testing
 private let body = Feed.bytes(version: 0, items: 40)
 
 /// No spelling of a path passes its route by (`RouteChoice`).
-@Suite(.timeLimit(.minutes(20))) struct PathSpellingTests {
+@Suite(.timeLimit(.minutes(40))) struct PathSpellingTests {
     /// A setting that guards a route, and how its effect shows.
     enum Guard: String, CaseIterable {
         case limits, requestFields, responseFields, upstream

@@ -6,7 +6,7 @@ internal import Testing
 private let body = Feed.bytes(version: 0, items: 40)
 
 /// Priorities (RFC 9218) through both sides: the fields, and `priority` of a route.
-@Suite(.timeLimit(.minutes(20))) struct PrioritySettingTests {
+@Suite(.timeLimit(.minutes(40))) struct PrioritySettingTests {
     private func routes(_ priority: String) -> String { "routes: [{match: \"/*\", priority: \(priority)}]" }
 
     @Test func `the fields of both sides pass, because they are end-to-end`() throws {

@@ -17,7 +17,7 @@ private func routes(_ routes: (match: String, settings: String)...) -> String {
     return "explain: true\nroutes: [\(list.joined(separator: ", "))]"
 }
 
-@Suite(.timeLimit(.minutes(20))) struct PrivateReloadTests {
+@Suite(.timeLimit(.minutes(40))) struct PrivateReloadTests {
     @Test(arguments: [
         // The fields that clients get change.
         ("/*", "", "/*", "match_dest: [script]"), ("/*", "", "/*", "covers: url"),

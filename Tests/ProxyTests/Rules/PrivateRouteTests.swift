@@ -37,7 +37,7 @@ extension WireMessage {
     }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct PrivateRouteTests {
+@Suite(.timeLimit(.minutes(40))) struct PrivateRouteTests {
     @Test(arguments: ["dcz", "dcb"])
     func `an answer is a dictionary for later ones to the same identity`(coding: String) throws {
         let proxy = try proxy()

@@ -5,7 +5,7 @@ internal import Testing
 
 private let json200 = json(Feed.bytes(version: 0, items: 2))
 
-@Suite(.timeLimit(.minutes(20))) struct ProblemTests {
+@Suite(.timeLimit(.minutes(40))) struct ProblemTests {
     /// Sends raw bytes, and returns the response.
     private func answer(_ bytes: String, _ settings: String = "") throws -> WireMessage {
         let proxy = try TestProxy(json200, settings)

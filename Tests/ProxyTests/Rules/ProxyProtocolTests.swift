@@ -4,7 +4,7 @@ internal import Testing
 @testable import Proxy
 
 /// Tests a listener with `proxy_protocol`, which requires the header and believes it.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.timeLimit(.minutes(40)))
 struct ProxyProtocolTests {
     private static let header = "PROXY TCP4 203.0.113.7 192.0.2.1 56324 443\r\n"
 

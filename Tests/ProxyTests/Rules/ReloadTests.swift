@@ -18,7 +18,7 @@ private func freePort() throws -> UInt16 {
     return origin.port
 }
 
-@Suite(.timeLimit(.minutes(20))) struct ReloadTests {
+@Suite(.timeLimit(.minutes(40))) struct ReloadTests {
     // MARK: Refused reloads
 
     @Test func `another store needs a restart, and nothing else is changed either`() throws {

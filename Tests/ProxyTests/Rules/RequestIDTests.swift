@@ -8,7 +8,7 @@ private let answer = json(Array("{}".utf8))
 private let trace = "0af7651916cd43dd8448eb211c80319c"
 
 /// Tests X-Request-ID in upstream requests and in the log, and the unchanged traceparent.
-@Suite(.timeLimit(.minutes(20))) struct RequestIDTests {
+@Suite(.timeLimit(.minutes(40))) struct RequestIDTests {
     /// The identifiers that the upstream got with these requests, each with its own fields, and the lines of the log.
     private func ask(
         _ settings: String = "", field: String = "X-Request-ID", _ requests: String...

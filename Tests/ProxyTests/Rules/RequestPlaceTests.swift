@@ -5,7 +5,7 @@ internal import Testing
 @testable import Proxy
 
 /// The maximum number of requests at upstreams: who waits, who gets a 503, and that every place comes back.
-@Suite(.timeLimit(.minutes(20))) struct RequestPlaceTests {
+@Suite(.timeLimit(.minutes(40))) struct RequestPlaceTests {
     private static let two = "max_requests: 2\n  queue_timeout: 5m"
     private static let impatient = "max_requests: 2\n  queue_timeout: 20ms"
 

@@ -5,7 +5,7 @@ internal import Testing
 
 private let body = Feed.bytes(version: 0, items: 40)
 
-@Suite(.timeLimit(.minutes(20))) struct RequestTests {
+@Suite(.timeLimit(.minutes(40))) struct RequestTests {
     @Test(arguments: ["-9223372036854775808", "-1", "+1", "99999999999999999999", "x", ""])
     func `a Max-Forwards that is no plain number does no harm`(value: String) throws {
         let proxy = try TestProxy(json(body))

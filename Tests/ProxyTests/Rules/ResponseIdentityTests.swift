@@ -38,7 +38,7 @@ private func proxy(_ settings: String = settings) throws -> TestProxy {
     return try TestProxy(origin, settings)
 }
 
-@Suite(.timeLimit(.minutes(20))) struct ResponseIdentityTests {
+@Suite(.timeLimit(.minutes(40))) struct ResponseIdentityTests {
     @Test(arguments: ["dcz", "dcb"])
     func `the upstream says whose the answer is, and only theirs is a dictionary for it`(coding: String)
         throws

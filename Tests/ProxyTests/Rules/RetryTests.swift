@@ -10,7 +10,7 @@ internal import Testing
 
 private let well = wire("HTTP/1.1 200 OK", body: [UInt8]("well".utf8))
 
-@Suite(.timeLimit(.minutes(20))) struct RetryTests {
+@Suite(.timeLimit(.minutes(40))) struct RetryTests {
     // MARK: Requests without a retry
 
     @Test(

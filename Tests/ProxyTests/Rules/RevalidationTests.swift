@@ -32,7 +32,7 @@ extension TestProxy {
     fileprivate var conditions: [String?] { origin.requests.map { $0["If-None-Match"] } }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct RevalidationTests {
+@Suite(.timeLimit(.minutes(40))) struct RevalidationTests {
     // MARK: No revalidation
 
     @Test func `without the setting the upstream hears no condition`() throws {

@@ -10,7 +10,7 @@ private let body = Feed.bytes(version: 0, items: 40)
 private let next = Feed.bytes(version: 1, items: 40)
 
 /// `strip_prefix` and `headers`: the messages that the upstream and the clients get.
-@Suite(.timeLimit(.minutes(20))) struct RouteFieldTests {
+@Suite(.timeLimit(.minutes(40))) struct RouteFieldTests {
     private func proxy(_ answer: [UInt8], _ route: String, _ more: String = "") throws -> TestProxy {
         try TestProxy(answer, "routes: [{match: \"/api/*\", \(route)}, {match: \"/*\"}]\n\(more)")
     }

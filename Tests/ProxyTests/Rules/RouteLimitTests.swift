@@ -7,7 +7,7 @@ internal import Testing
 private let answer = json(Array("{}".utf8))
 
 /// `routes[].limits`: the rate per client and the size of request bodies on one route.
-@Suite(.timeLimit(.minutes(20))) struct RouteLimitTests {
+@Suite(.timeLimit(.minutes(40))) struct RouteLimitTests {
     private static let settings = """
         limits: {request_body: 100}
         routes:

@@ -12,7 +12,7 @@ private let nextShopBody = Feed.bytes(version: 1, items: 40)
 private let apiBody = Feed.bytes(version: 7, items: 40)
 
 /// Routes that lead to several upstreams, by name and by host.
-@Suite(.timeLimit(.minutes(20))) struct SeveralUpstreamTests {
+@Suite(.timeLimit(.minutes(40))) struct SeveralUpstreamTests {
     /// Returns the settings of a host for each of two backends; `api` is the upstream without a name.
     private static func hosts(_ shop: Origin, dictionary: String = "{delivery: in_band}") -> String {
         """

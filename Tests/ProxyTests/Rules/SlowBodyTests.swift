@@ -37,7 +37,7 @@ private func slow(_ gate: Gate, breaksOff: Bool = false) throws -> Origin {
     }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct SlowBodyTests {
+@Suite(.timeLimit(.minutes(40))) struct SlowBodyTests {
     @Test(arguments: ["dcz", "dcb", "zstd", "br", "gzip"])
     func `what was held for long is coded beside the loop, which serves others meanwhile`(coding: String)
         throws

@@ -4,7 +4,7 @@ internal import Testing
 @testable import Proxy
 
 /// RFC 9112 section 11.2: for any client input, the upstream gets requests that all readers understand alike.
-@Suite(.timeLimit(.minutes(20))) struct SmugglingTests {
+@Suite(.timeLimit(.minutes(40))) struct SmugglingTests {
     /// Returns the ambiguity in a forwarded request, or nil if there is only one way to read it.
     static func ambiguity(of request: WireMessage) -> String? {
         guard request.isWhole else { return "a body that is not whole" }

@@ -10,7 +10,7 @@ internal import Testing
 private let secret = "tok_9f86d081884c7d65"
 
 /// Tests what a thief can read with a stolen digest and id, which are credentials.
-@Suite(.timeLimit(.minutes(20))) struct StolenCapabilityTests {
+@Suite(.timeLimit(.minutes(40))) struct StolenCapabilityTests {
     /// Returns a proxy whose upstream shows the victim its secret, and echoes every client's search.
     private func proxy(_ settings: String = "") throws -> TestProxy {
         try TestProxy(

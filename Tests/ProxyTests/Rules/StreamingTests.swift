@@ -32,7 +32,7 @@ private func twoPieces(_ gate: Gate, head: String..., ending: @escaping Origin.S
     }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct StreamingTests {
+@Suite(.timeLimit(.minutes(40))) struct StreamingTests {
     @Test(arguments: ["dcz", "dcb", "zstd", "br", "gzip", "identity"])
     func `nothing waits for the end of a body that is slow to come`(coding: String) throws {
         let gate = Gate()

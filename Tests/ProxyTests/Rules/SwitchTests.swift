@@ -6,7 +6,7 @@ internal import Testing
 private let first = Feed.bytes(version: 0, items: 40)
 private let second = Feed.bytes(version: 1, items: 40)
 
-@Suite(.timeLimit(.minutes(20))) struct SwitchTests {
+@Suite(.timeLimit(.minutes(40))) struct SwitchTests {
     @Test func `switched off there is no use, no offer and no admission, on any loop`() throws {
         let proxy = try TestProxy(json(second, #"ETag: "v1""#), "explain: true")
         _ = try proxy.fetch("/feed")

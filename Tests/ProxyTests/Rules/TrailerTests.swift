@@ -39,7 +39,7 @@ private func slow(_ gate: Gate, _ body: [UInt8], _ trailers: [String], type: Str
 
 private let digests = ["Repr-Digest: sha-256=:x:", "Content-Digest: sha-256=:x:", "Digest: sha-256=x"]
 
-@Suite(.timeLimit(.minutes(20))) struct TrailerTests {
+@Suite(.timeLimit(.minutes(40))) struct TrailerTests {
     // MARK: Responses: what is dropped
 
     @Test(arguments: [

@@ -11,7 +11,7 @@ private let bobsBody = Feed.bytes(version: 9, items: 40)
 private let twin = "/.dictum/own/api/feed"
 
 /// Nobody gets more by a twin URL than by the path itself.
-@Suite(.timeLimit(.minutes(20))) struct TwinAttackTests {
+@Suite(.timeLimit(.minutes(40))) struct TwinAttackTests {
     private func proxy(_ settings: String = "") throws -> TestProxy {
         try TestProxy(
             Origin { request, connection in

@@ -12,7 +12,7 @@ private let sameOrigin = "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Mode: cors\r\
 private let ann = "Cookie: session=ann"
 
 /// The second URL of a resource, whose responses a browser keeps (`TwinURL`).
-@Suite(.timeLimit(.minutes(20))) struct TwinURLTests: CapabilitySuite {
+@Suite(.timeLimit(.minutes(40))) struct TwinURLTests: CapabilitySuite {
     /// Returns a proxy whose upstream sends these fields, and `first`, or `second` to requests with `X-Version: 1`.
     private func proxy(_ control: String, _ settings: String = "", more: String = "X-A: 1") throws
         -> TestProxy

@@ -6,7 +6,7 @@ internal import Testing
 
 private let well = wire("HTTP/1.1 200 OK", body: [UInt8]("by path".utf8))
 
-@Suite(.timeLimit(.minutes(20))) struct UnixUpstreamTests {
+@Suite(.timeLimit(.minutes(40))) struct UnixUpstreamTests {
     /// A path for a socket, short enough for every system's folder of temporary files.
     private static func path() -> String {
         let name = "\(UInt64.random(in: 0 ... .max)).sock"

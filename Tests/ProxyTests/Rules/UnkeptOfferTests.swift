@@ -9,7 +9,7 @@ internal import Testing
 private let body = Feed.bytes(version: 0, items: 40)
 
 /// Answers that offer themselves and that no browser keeps: the log and a metric say so.
-@Suite(.timeLimit(.minutes(20))) struct UnkeptOfferTests {
+@Suite(.timeLimit(.minutes(40))) struct UnkeptOfferTests {
     private func warnings(_ proxy: TestProxy) -> [String] {
         proxy.events.withLock { $0 }.compactMap { if case .warning(let text) = $0 { text } else { nil } }
     }

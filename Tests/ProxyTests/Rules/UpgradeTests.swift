@@ -7,7 +7,7 @@ internal import Testing
 @testable import Proxy
 
 /// RFC 9110 section 7.8: Upgrade, and the tunnel that a 101 makes.
-@Suite(.timeLimit(.minutes(20)))
+@Suite(.timeLimit(.minutes(40)))
 struct UpgradeTests {
     private static let switching = wire(
         "HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", "Upgrade: websocket",

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable import Proxy
 
-@Suite(.timeLimit(.minutes(20))) struct UpstreamAddressTests {
+@Suite(.timeLimit(.minutes(40))) struct UpstreamAddressTests {
     /// Returns a proxy whose upstream has an address that refuses connections, and then the origin's address.
     private static func proxy(before origin: Origin) throws -> ProxyServer {
         let gone = try Origin([UInt8]())

@@ -11,7 +11,7 @@ private func coded(_ body: [UInt8], _ coding: ContentCoding) throws -> [UInt8] {
     try Codec.encode(body.span, coding)
 }
 
-@Suite(.timeLimit(.minutes(20))) struct UpstreamCodingTests {
+@Suite(.timeLimit(.minutes(40))) struct UpstreamCodingTests {
     @Test(arguments: [ContentCoding.gzip, .br, .zstd])
     func `bytes in a coding that the client accepts go on untouched`(coding: ContentCoding) throws {
         let bytes = try coded(body, coding)

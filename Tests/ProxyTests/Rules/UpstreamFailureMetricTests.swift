@@ -10,7 +10,7 @@ private let body = Feed.bytes(version: 0, items: 40)
 private let head = wire("HTTP/1.1 200 OK", "Content-Type: image/png", "Content-Length: 100")
 
 /// Each upstream failure is counted under its kind, and the next request succeeds.
-@Suite(.timeLimit(.minutes(20))) struct UpstreamFailureMetricTests {
+@Suite(.timeLimit(.minutes(40))) struct UpstreamFailureMetricTests {
     /// A way in which an upstream fails to respond.
     enum Fault: String, CaseIterable {
         case resets, closes, stalls, garbles, resetsInBody, stallsInBody, drips, shortens

@@ -9,7 +9,7 @@ internal import Testing
 
 /// RFC 9112 sections 6.3 and 8: an upstream's fault causes a 502 or a closed connection, and never becomes the next
 /// client's response.
-@Suite(.timeLimit(.minutes(20))) struct UpstreamFaultTests {
+@Suite(.timeLimit(.minutes(40))) struct UpstreamFaultTests {
     private static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
     private static let intruder = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nINTRUDER"
 

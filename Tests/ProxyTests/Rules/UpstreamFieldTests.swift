@@ -14,7 +14,7 @@ private func forwarded(
     return try #require(proxy.origin.requests.first)
 }
 
-@Suite(.timeLimit(.minutes(20))) struct UpstreamFieldTests {
+@Suite(.timeLimit(.minutes(40))) struct UpstreamFieldTests {
     @Test func `on a route with dictionaries nothing of them reaches the upstream`() throws {
         let request = try forwarded(
             available(body), #"Dictionary-ID: "x""#, "Accept-Encoding: gzip, dcb, dcz, br")

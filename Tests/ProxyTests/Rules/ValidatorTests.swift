@@ -9,7 +9,7 @@ private let first = Feed.bytes(version: 0, items: 40)
 private let second = Feed.bytes(version: 1, items: 40)
 private let codings = ["identity", "gzip", "br", "zstd", "dcz", "dcb"]
 
-@Suite(.timeLimit(.minutes(20))) struct ValidatorTests {
+@Suite(.timeLimit(.minutes(40))) struct ValidatorTests {
     @Test(
         arguments: [
             (#""v1""#, "identity", #""v1""#), (#""v1""#, "gzip", #"W/"v1""#), (#""v1""#, "dcz", #"W/"v1""#),

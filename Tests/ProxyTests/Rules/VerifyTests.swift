@@ -13,7 +13,7 @@ private let large = (Feed.bytes(version: 0, items: 850), Feed.bytes(version: 1, 
 /// Changes a byte of every delta, as a broken library would.
 private let fault: FaultyEncoder.Fault = { $0[max(0, $0.count - 5)] ^= 0x20 }
 
-@Suite(.timeLimit(.minutes(20))) struct VerifyTests {
+@Suite(.timeLimit(.minutes(40))) struct VerifyTests {
     @Test(arguments: [(first, second), large], ["dcz", "dcb"])
     func `a delta that is not exact is not sent, and turns dictionaries off for its route alone`(
         bodies: ([UInt8], [UInt8]), coding: String

@@ -9,7 +9,7 @@ private let first = Feed.bytes(version: 0, items: 40)
 private let second = Feed.bytes(version: 1, items: 40)
 
 /// A share of clients gets no dictionaries, always the same clients, and both sides are compared.
-@Suite(.timeLimit(.minutes(20))) struct ExperimentTests {
+@Suite(.timeLimit(.minutes(40))) struct ExperimentTests {
     private static let half = "experiment: {holdout: 50%}\nroutes: [{match: /*}]"
 
     /// The side that a client is told.
@@ -163,7 +163,7 @@ private let second = Feed.bytes(version: 1, items: 40)
 }
 
 /// Browsers' monitoring is told what Dictum did, without harm to caches.
-@Suite(.timeLimit(.minutes(20))) struct ServerTimingTests {
+@Suite(.timeLimit(.minutes(40))) struct ServerTimingTests {
     private static let trusted = "server_timing: {trusted: on}"
 
     @Test func `trusted peers are told the coding, its reason and the time`() throws {

@@ -51,7 +51,7 @@ extension DeltaCache {
     fileprivate func outcome(_ key: DeltaKey) -> DeltaOutcome<[UInt8]>? { find(key)?.outcome }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct DeltaCacheTests {
+@Suite(.timeLimit(.minutes(40))) struct DeltaCacheTests {
     @Test func `a delta is found by body, dictionary, coding and scope together, and by nothing less`() throws
     {
         let cache = DeltaCache(bytesMax: 1 << 20)

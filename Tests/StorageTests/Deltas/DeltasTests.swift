@@ -33,7 +33,7 @@ extension Deltas {
     }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct DeltasTests {
+@Suite(.timeLimit(.minutes(40))) struct DeltasTests {
     @Test(arguments: [ContentCoding.dcz, .dcb])
     func `a stored body over itself is as small as over a copy of it`(coding: ContentCoding) throws {
         let deltas = deltas()

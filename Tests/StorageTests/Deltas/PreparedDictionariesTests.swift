@@ -30,7 +30,7 @@ extension Optional<DictionaryUse> {
     }
 }
 
-@Suite(.timeLimit(.minutes(20))) struct PreparedDictionariesTests {
+@Suite(.timeLimit(.minutes(40))) struct PreparedDictionariesTests {
     @Test(arguments: [ContentCoding.dcb, .dcz])
     func `a dictionary goes by reference first, is indexed on its second use, and found from then on`(
         coding: ContentCoding

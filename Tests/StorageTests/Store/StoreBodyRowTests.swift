@@ -5,7 +5,7 @@ import Testing
 @testable import Storage
 
 /// The row of a body, which versions share as long as one of them is there.
-@Suite(.timeLimit(.minutes(20))) struct StoreBodyRowTests {
+@Suite(.timeLimit(.minutes(40))) struct StoreBodyRowTests {
     private let folder: StoreFolder
     private let store: DictionaryStore
     private let body = sampleBody(1)

@@ -6,7 +6,7 @@ import Testing
 @testable import Storage
 
 /// Tests how much disk an operator's removal needs while it runs.
-@Suite(.timeLimit(.minutes(20))) struct StoreCatalogueSpaceTests {
+@Suite(.timeLimit(.minutes(40))) struct StoreCatalogueSpaceTests {
     @Test(arguments: [false, true])
     func `removing all of a store takes a log of some MiB at a time, and gives the room back`(isInUse: Bool)
         throws

@@ -6,7 +6,7 @@ import Testing
 @testable import Storage
 
 /// Bodies on disk and in memory as frames over other bodies of their chain.
-@Suite(.timeLimit(.minutes(20))) struct StorePackingTests {
+@Suite(.timeLimit(.minutes(40))) struct StorePackingTests {
     private let folder: StoreFolder
 
     init() throws { folder = try StoreFolder() }

@@ -6,7 +6,7 @@ import Testing
 @testable import Storage
 
 /// Ids that were given out before their body was complete, in the rows of their versions.
-@Suite(.timeLimit(.minutes(20))) struct StorePromiseTests {
+@Suite(.timeLimit(.minutes(40))) struct StorePromiseTests {
     private let unlisted = ChainKey(authority: "api.example", scope: .unlisted, match: "/feed")
 
     /// Returns true if an id proves a body of a chain.

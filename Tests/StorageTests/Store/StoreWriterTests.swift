@@ -9,7 +9,7 @@ import Testing
 @testable import Storage
 
 /// Several stores on one file, as in a process and its successor: one writes, the others wait.
-@Suite(.timeLimit(.minutes(20))) final class StoreWriterTests {
+@Suite(.timeLimit(.minutes(40))) final class StoreWriterTests {
     private let folder: StoreFolder
     private let events = StoreEvents()
     private let first: DictionaryStore
