@@ -83,7 +83,7 @@ package enum LinkField {
 package struct DictionaryPath: Hashable, Sendable {
     /// The start of all of Dictum's own paths.
     package static let prefix = "/.dictum/"
-    /// What stands before the path of a resource in its twin URL, whose responses live long as dictionaries.
+    /// The prefix of twin URLs: the path of the resource follows it.
     package static let twinPrefix = prefix + "own"
     /// The length of every chain's name.
     package static let chainNameLength = 22

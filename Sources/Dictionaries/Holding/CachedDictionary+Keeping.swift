@@ -8,7 +8,7 @@ package enum UnkeptCause: String, Error, Sendable {
     case notOffered = "not offered"
     /// The pattern is invalid, of another origin, or has regexp groups (RFC 9842 section 2.1.1).
     case match
-    /// An empty body is of no use as a dictionary.
+    /// The body is empty.
     case empty
     /// `no-store`, or `Vary: *`.
     case noStore = "no-store"

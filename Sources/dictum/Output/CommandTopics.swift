@@ -1,4 +1,4 @@
-/// What concerns several commands: the sections of `dictum --help` and of the manual page.
+/// The sections of `dictum --help` and of the manual page that concern several commands.
 enum CommandTopics {
     struct Topic {
         let title: String
