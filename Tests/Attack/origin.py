@@ -9,6 +9,8 @@ import urllib.parse
 import feed
 
 _numbers = itertools.count()
+# Made once, so that a burst of large bodies does not make everybody wait for the origin.
+LARGE = feed.fresh("large") * 79
 # Patterns that a hostile part of the upstream may write: nested repetitions, many wildcards, long text behind one.
 PATTERNS = [
     '/x((?:(?:(?:(?:(?:){256}){256}){256}){256}){256})', "/" + 8 * "*a" + "b", "/*" + 1900 * "a" + "b", "/" + 600 * "*",
@@ -28,11 +30,11 @@ async def _connection(reader, writer):
         while True:
             block = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
             target = block[0].split(" ")[1]
+            if target.startswith("/slow/"):
+                await asyncio.sleep(30)
             fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in block[1:])}
             head, body = _answer(target, fields)
             kind = target.split("/")[1]
-            if kind == "slow":
-                await asyncio.sleep(30)
             if kind == "late":
                 # The body ends later after its head than Dictum holds bodies.
                 writer.write("\r\n".join([*head, f"Content-Length: {len(body)}", "", ""]).encode())
@@ -72,7 +74,7 @@ def _answer(target, fields):
     if kind == "export":
         return [*head, "Cache-Control: public, max-age=600"], feed.fresh(path) * 2
     if kind == "large":
-        return [*head, "Cache-Control: max-age=600"], feed.fresh(target) * 80
+        return [*head, "Cache-Control: max-age=600"], feed.fresh(target) + LARGE
     if kind in ("mine", "late"):
         return [*head, "Cache-Control: private, max-age=600"], feed.body(path, number, fields.get("authorization", ""))
     # Some are explicitly public, the others need the id that they are offered with.

@@ -3,7 +3,7 @@
 package enum NormalPath {
     /// Returns true if the path is in normal form.
     ///
-    /// Such a path begins with a slash. It has no dot segments, no backslashes, no bytes that URLs exclude, and no
+    /// Such a path begins with a slash. It has no dot segments, with or without parameters, no backslashes, no bytes that URLs exclude, and no
     /// empty segments except the last. Each percent sign begins a triple that encodes neither an unreserved
     /// character (RFC 3986 section 6.2.2.2) nor a slash nor a backslash. The digits of a triple may be of either
     /// case, since clients do not change them.
@@ -53,9 +53,12 @@ package enum NormalPath {
         return isPlain ? .plain : .encoded
     }
 
+    /// Returns true for one dot or two, also with parameters behind a semicolon.
+    ///
     /// An encoded dot needs no check here: a dot is unreserved, and refused as a triple.
     private static func isDotSegment(_ segment: Range<Int>, in path: Span<UInt8>) -> Bool {
-        segment.count >= 1 && segment.count <= 2 && segment.allSatisfy { path[$0] == UInt8(ascii: ".") }
+        let dots = segment.prefix { path[$0] == UInt8(ascii: ".") }
+        return 1...2 ~= dots.count && (dots.count == segment.count || path[dots.endIndex] == UInt8(ascii: ";"))
     }
 
     private static func isReservedTriple(at offset: Int, in path: Span<UInt8>) -> Bool {

@@ -12,18 +12,20 @@ package struct PathReadings: Equatable, Sendable {
     package let lenient: [String]
     /// The other paths that an application may read that resolves no dot segments.
     package let unresolved: [String]
-    /// True if the path has a backslash, or an encoded slash or backslash: some recipients take it as a separator.
-    package let hasHiddenSlash: Bool
+    /// True if some recipients see segments that others do not: at a backslash, at an encoded slash or backslash, or at a
+    /// dot segment with parameters (`..;x`), which Java servers resolve after they have removed the parameters.
+    package let hidesSegments: Bool
 
     /// Reads a path; one that does not begin with a slash, such as `*`, has one reading.
     package init(_ path: String) {
         guard path.utf8.first == UInt8(ascii: "/") else {
-            (routed, lenient, unresolved, hasHiddenSlash) = (path, [], [], false)
+            (routed, lenient, unresolved, hidesSegments) = (path, [], [], false)
             return
         }
         let bytes = Array(path.utf8)
         let (decoded, _) = Self.decoded(bytes, all: false)
-        let (decodedWhole, hasHiddenSlash) = Self.decoded(bytes, all: true)
+        let (decodedAll, hasHiddenSlash) = Self.decoded(bytes, all: true)
+        let decodedWhole = Self.withoutParametersOfDots(decodedAll)
         // Most triples encode what stays encoded, so that both are the same.
         let spellings = decodedWhole == decoded ? [decoded] : [decoded, decodedWhole]
         let resolved = spellings.map { Self.cleaned($0, resolvesDots: true) }
@@ -36,7 +38,7 @@ package struct PathReadings: Equatable, Sendable {
         self.lenient = Self.others(
             (hasOwnSlash ? [lenient] : [lenient, Self.withoutSlash(lenient)]) + unmerged, than: routed)
         unresolved = Self.others(spellings.map { Self.cleaned($0, resolvesDots: false) }, than: routed)
-        self.hasHiddenSlash = hasHiddenSlash
+        hidesSegments = hasHiddenSlash || decodedWhole != decodedAll
     }
 
     /// Returns each reading that differs from the routed path, once.
@@ -152,6 +154,16 @@ package struct PathReadings: Equatable, Sendable {
             }
         }
         return [UInt8(ascii: "/")] + segments.joined(separator: [UInt8(ascii: "/")])
+    }
+
+    /// Returns the path with the parameters of its dot segments removed: `/a/../b` for `/a/..;x/b`.
+    private static func withoutParametersOfDots(_ path: [UInt8]) -> [UInt8] {
+        let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
+            segment in
+            let name = segment.prefix { $0 != UInt8(ascii: ";") }
+            return dotCount(name) > 0 ? name : segment
+        }
+        return Array(segments.joined(separator: [UInt8(ascii: "/")]))
     }
 
     private static func withoutSlash(_ path: [UInt8]) -> [UInt8] {

@@ -37,7 +37,7 @@ struct RouteChoice {
             lenient.contains { $0.guards || route.guards }
             // The route of a path such as /x/../login is that of /login, whatever guards all other paths.
             || unresolved.contains(where: \.guardsSomePaths)
-            || readings.hasHiddenSlash && route.guardsSomePaths
+            || readings.hidesSegments && route.guardsSomePaths
             || form == .other && route.prefix?.isLeft(by: path) == true
         self.route = route
         refusal = all.contains(where: DictionaryPath.isReserved) ? .reserved : isAmbiguous ? .ambiguous : nil

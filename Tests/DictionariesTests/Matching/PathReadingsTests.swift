@@ -23,6 +23,7 @@ struct PathReadingsTests {
         ("/login%2F", ["/login/", "/login"]), ("/login/.", ["/login"]), ("/login/x/..", ["/login"]),
         ("/login\\", ["/login/", "/login"]), ("/admin%2fx", ["/admin/x"]),
         ("/x%2F..%2Fadmin/x", ["/admin/x"]), ("/x\\..\\admin", ["/admin"]),
+        ("/..;/login", ["/login"]), ("/x/..;a=b/login", ["/login"]), ("/x/%2e.%3B/login", ["/login"]),
         ("/%40user", ["/@user"]), ("/a%7Cb", ["/a|b"]),
         // Plain slashes at the end, and characters that stay encoded.
         ("//login/", []), ("/login/./", []), ("/caf%c3%a9/", []), ("/caf%C3%A9", []), ("/100%25", []),
@@ -46,12 +47,13 @@ struct PathReadingsTests {
 
     @Test(arguments: [
         ("/a%2Fb", true), ("/a%2fb", true), ("/a%5Cb", true), ("/a%5cb", true), ("/a\\b", true),
-        ("/a%252Fb", false), ("/a/b", false), ("/a%20b", false),
+        ("/..;/a", true), ("/a/.%3Bx", true), ("/a;x/b", false), ("/...;x", false), ("/a%252Fb", false),
+        ("/a/b", false), ("/a%20b", false),
     ])
-    func `encoded slashes and both spellings of backslashes may hide a separator`(
+    func `encoded slashes, backslashes, and dots with parameters may hide segments`(
         path: String, isHidden: Bool
     ) {
-        #expect(PathReadings(path).hasHiddenSlash == isHidden)
+        #expect(PathReadings(path).hidesSegments == isHidden)
     }
 
     @Test(
@@ -67,6 +69,6 @@ struct PathReadingsTests {
         guard form == .plain else { return }
         let readings = PathReadings(path)
         #expect(readings.routed == path && readings.lenient.isEmpty && readings.unresolved.isEmpty)
-        #expect(!readings.hasHiddenSlash)
+        #expect(!readings.hidesSegments)
     }
 }

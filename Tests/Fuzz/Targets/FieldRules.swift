@@ -34,18 +34,18 @@ enum FieldRules {
             "the routed path of a routed path is itself")
         guard path.utf8.first == UInt8(ascii: "/") else { return }
         try require(
-            readings.hasHiddenSlash || NormalPath.isNormal(readings.routed),
-            "a routed path without hidden slashes is in normal form")
+            readings.hidesSegments || NormalPath.isNormal(readings.routed),
+            "a routed path without hidden segments is in normal form")
         for lenient in readings.lenient {
             // One that only resolves dots before slashes are merged keeps encoded slashes.
             try require(
-                readings.hasHiddenSlash || NormalPath.isNormal(lenient), "a lenient reading is in normal form"
+                readings.hidesSegments || NormalPath.isNormal(lenient), "a lenient reading is in normal form"
             )
         }
         guard NormalPath.form(of: path) == .plain else { return }
         try require(
             readings == PathReadings(readings.routed) && readings.routed == path && readings.lenient.isEmpty
-                && readings.unresolved.isEmpty && !readings.hasHiddenSlash, "a plain path has one reading")
+                && readings.unresolved.isEmpty && !readings.hidesSegments, "a plain path has one reading")
     }
 
     private static func checkDictionaryFields(_ lines: [String]) throws(BrokenRule) {

@@ -224,6 +224,41 @@ private let page = Array("<!doctype html><title>Page</title>".utf8) + [UInt8](re
         #expect(try proxy.fetch("/").values("Link") == [announced])
     }
 
+    @Test(arguments: [true, false])
+    func `a fetch gives credit for what its client has taken, and not for what waits for a window`(
+        isOpen: Bool
+    )
+        throws
+    {
+        let proxy = try TestProxy(origin(), Self.learning)
+        try proxy.prove("/api/feed")
+        // A window of one byte: the response ends, and all but that byte waits.
+        let peers = try (1...4).map { client in
+            let peer = try proxy.connectHTTP2(settings: isOpen ? [] : [(4, 1)])
+            peer.request(
+                1, "/api/feed",
+                [
+                    ("x-forwarded-for", "203.0.113.\(client)"), ("x-forwarded-proto", "https"),
+                    ("sec-fetch-dest", "empty"), ("sec-fetch-site", "same-origin"),
+                    ("sec-fetch-mode", "cors"),
+                    ("referer", "https://api.test/"),
+                ])
+            return peer
+        }
+        let count = Self.body("/api/feed").count
+        if isOpen {
+            for peer in peers { #expect(peer.response(1)?.body.count == count) }
+        } else {
+            try waitUntil("all responses have ended") {
+                proxy.server.context.shared.coding.memory.takenBytes == 4 * (count - 1)
+            }
+        }
+        let announced = try #require(try proxy.fetch("/").values("Link").first)
+        let path = String(announced.dropFirst().prefix { $0 != ">" })
+        _ = try proxy.fetch(path, forwarded(for: 101))
+        #expect(try proxy.fetch("/").values("Link") == (isOpen ? [announced] : []), "the download has a cost")
+    }
+
     @Test(arguments: ["max-age=10", "private"])
     func `what is not public is not learned`(control: String) throws {
         let proxy = try TestProxy(origin(control), Self.learning)

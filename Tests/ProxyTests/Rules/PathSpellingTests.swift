@@ -96,6 +96,7 @@ private let body = Feed.bytes(version: 0, items: 40)
     private static let unclear = [
         "/login/.", "/login/x/..", "/login%2F", "/login%2f", "/login%5C", "/login\\", "/%2Flogin", "/\\login",
         "/x%2F..%2Flogin", "/x%2F../login", "/x\\..\\login", "/x%5C..%5Clogin", "/login%2F.", "/login/%2e",
+        "/..;/login", "/x/..;a=b/login", "/x/%2e%2e%3Ba/login", "/.;/login", "/login/.;x",
     ]
     /// Other paths.
     private static let others = [
@@ -211,7 +212,8 @@ private let body = Feed.bytes(version: 0, items: 40)
             ("/api/x/%2E%2E/%2e./api/x", nil), ("/x/../api/y", nil), ("/./api/x", nil), ("/../api/x", nil),
             ("/api/../api/x", nil), ("/api%2Fx", nil), ("/api\\x", nil), ("/api/a%2Fb", nil),
             ("/api/..%2Flogin", nil),
-            ("/api/..\\login", nil), ("/api/..", nil), ("/api/../", nil),
+            ("/api/..\\login", nil), ("/api/..", nil), ("/api/../", nil), ("/api/..;/login", nil),
+            ("/api/..%3Bx/login", nil),
         ] as [(String, String?)])
     func `the prefix goes as it is spelled, and dots that leave it are refused`(
         path: String, expected: String?
