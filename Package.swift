@@ -35,12 +35,19 @@ let package = Package(
         .executable(name: "dictum", targets: ["dictum"]),
         .library(name: "DictumClient", targets: ["DictumClient"]),
     ],
+    traits: [
+        .trait(
+            name: "AsyncHTTPClient",
+            description: "A transport over AsyncHTTPClient for DictumClient: AsyncHTTPTransport.")
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-http-structured-headers", exact: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        // With the trait AsyncHTTPClient alone.
+        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         // For `make docs` alone: no target depends on it.
         .package(url: "https://github.com/swiftlang/swift-docc-plugin", exact: "1.5.0"),
     ],
@@ -81,7 +88,15 @@ let package = Package(
             ],
             swiftSettings: strict),
         // The client of apps, which follows the rules of `Dictionaries`.
-        .target(name: "DictumClient", dependencies: ["Primitives", "Dictionaries"], swiftSettings: shared),
+        .target(
+            name: "DictumClient",
+            dependencies: [
+                "Primitives", "Dictionaries",
+                .product(
+                    name: "AsyncHTTPClient", package: "async-http-client",
+                    condition: .when(traits: ["AsyncHTTPClient"])),
+            ],
+            swiftSettings: shared),
         // A client of Redis and Valkey over the transports of HTTP.
         .target(name: "Redis", dependencies: ["Primitives", "HTTP"], swiftSettings: strict),
         .target(

@@ -58,7 +58,8 @@ package enum NormalPath {
     /// An encoded dot needs no check here: a dot is unreserved, and refused as a triple.
     private static func isDotSegment(_ segment: Range<Int>, in path: Span<UInt8>) -> Bool {
         let dots = segment.prefix { path[$0] == UInt8(ascii: ".") }
-        return 1...2 ~= dots.count && (dots.count == segment.count || path[dots.endIndex] == UInt8(ascii: ";"))
+        guard 1...2 ~= dots.count else { return false }
+        return dots.count == segment.count || path[dots.endIndex] == UInt8(ascii: ";")
     }
 
     private static func isReservedTriple(at offset: Int, in path: Span<UInt8>) -> Bool {

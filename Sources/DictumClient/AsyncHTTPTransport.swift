@@ -1,0 +1,63 @@
+#if AsyncHTTPClient
+internal import AsyncHTTPClient
+public import Foundation
+internal import NIOCore
+internal import NIOHTTP1
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+/// A transport over AsyncHTTPClient, whose bodies arrive piece by piece and as they were sent; for Linux and for servers.
+///
+/// The package's trait `AsyncHTTPClient` brings it. All requests share one pool of connections.
+public struct AsyncHTTPTransport: Transport {
+    private let client: HTTPClient
+    private let seconds: Int64
+
+    /// Makes a transport; a request without its whole response after so many seconds is an error.
+    public init(timeoutSeconds: Int = 60) {
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.decompression = .disabled
+        client = HTTPClient(configuration: configuration)
+        seconds = Int64(timeoutSeconds)
+    }
+
+    /// Closes all connections; must be called once, after the last request.
+    public func shutdown() async throws { try await client.shutdown() }
+
+    /// None: bodies come as they were sent.
+    public var decodedCodings: [String] { [] }
+
+    /// Sends a request with its body.
+    public func send(_ request: URLRequest) async throws -> TransportResponse {
+        guard let url = request.url else { throw DictionaryClientError.notHTTP }
+        var message = HTTPClientRequest(url: url.absoluteString)
+        message.method = HTTPMethod(rawValue: request.httpMethod ?? "GET")
+        for (name, value) in request.allHTTPHeaderFields ?? [:] {
+            message.headers.add(name: name, value: value)
+        }
+        if let body = request.httpBody { message.body = .bytes(ByteBuffer(bytes: body)) }
+        let response = try await client.execute(message, timeout: .seconds(seconds))
+        let pieces = Pieces(response.body)
+        return TransportResponse(
+            status: Int(response.status.code),
+            fields: response.headers.map { (name: $0.name, value: $0.value) },
+            nextPiece: { try await pieces.next() })
+    }
+}
+
+/// The rest of a body. Its reader asks for one piece at a time.
+private actor Pieces {
+    private var rest: HTTPClientResponse.Body.AsyncIterator
+
+    init(_ body: HTTPClientResponse.Body) { rest = body.makeAsyncIterator() }
+
+    func next() async throws -> Data? {
+        // An actor's stored property cannot be changed across a suspension.
+        var iterator = rest
+        defer { rest = iterator }
+        return try await iterator.next().map { Data($0.readableBytesView) }
+    }
+}
+#endif

@@ -1,0 +1,89 @@
+"""The program in Swift of the page, which polls a feed as a user of an app."""
+
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import time
+
+import page
+from scenarios import check
+
+ROOT = page.HERE.parent.parent
+# SwiftNIO is built from nothing.
+BUILD_SECONDS = 3000
+LINE_SECONDS = 60
+
+
+def build(folder):
+    """Builds the page's text in a folder that stays, so that SwiftNIO is built once; returns the program."""
+    folder.mkdir(parents=True, exist_ok=True)
+    beside = folder.parent / "dictum"
+    if not beside.is_symlink():
+        beside.symlink_to(ROOT)
+    for name in ["Package.swift", "main.swift"]:
+        (folder / name).write_text(page.files()[name], encoding="utf-8")
+    subprocess.run(["swift", "build", "--quiet"], cwd=folder, check=True, timeout=BUILD_SECONDS)
+    return folder / ".build/debug/feed"
+
+
+class PollingApp:
+    """Runs of the program behind Dictum; each `test_` is a scenario."""
+
+    def __init__(self, program, folder, feed, relay):
+        self.program, self.folder, self.feed, self.relay = program, folder, feed, relay
+
+    def poll(self, user, path, count, kill=signal.SIGTERM):
+        """Polls until there are so many bodies, each compared with the feed's; returns the lines that the program printed."""
+        self.relay.take()
+        place = self.folder / "app"
+        place.mkdir(exist_ok=True)
+        process = subprocess.Popen([self.program, user, self.relay.url + path], cwd=place, stdout=subprocess.PIPE, text=True)
+        lines = []
+        try:
+            while sum(": " in line and " in place of " in line for line in lines) < count:
+                line = self._line(process)
+                lines.append(line)
+                if " in place of " in line:
+                    self._compare(place / f"{user}.json", f"Bearer {user}")
+        finally:
+            process.send_signal(kill)
+            process.wait()
+        return lines
+
+    def _line(self, process):
+        line = process.stdout.readline()
+        check(line, f"the program ended with {process.poll()}")
+        return line.strip()
+
+    def _compare(self, file, user):
+        """Waits for the body that the app shows, then changes the feed."""
+        end = time.monotonic() + LINE_SECONDS
+        while not file.exists() or file.read_bytes() != self.feed.body(user):
+            check(time.monotonic() < end, "the app shows another body than the feed's")
+            time.sleep(0.01)
+        self.feed.version += 1
+
+    @staticmethod
+    def codings(lines):
+        return [re.match(r"(\S+): \d+ bytes in place of", line)[1] for line in lines if " in place of " in line]
+
+    def test_deltas_from_the_second_response_on_also_after_a_restart_and_kill_9(self):
+        codings = self.codings(self.poll("alice", "/own", 3, signal.SIGKILL))
+        check(codings[0] != "dcz" and codings[1:] == ["dcz", "dcz"], f"no deltas: {codings}")
+        check(self.codings(self.poll("alice", "/own", 2)) == ["dcz", "dcz"], "no deltas after SIGKILL")
+        check(self.codings(self.poll("alice", "/own", 1)) == ["dcz"], "no delta after a restart")
+
+    def test_two_users_never_share(self):
+        self.poll("carol", "/own", 1)
+        self.poll("dave", "/own", 1)
+        check(not self.relay.take()[0].advertised, "a dictionary of another user is advertised")
+        check(self.codings(self.poll("carol", "/own", 1)) == ["dcz"], "the user's own dictionary is gone")
+
+    def test_a_corrupted_dictionary_costs_one_retry_and_no_error(self):
+        self.poll("eve", "/own", 1)
+        self.relay.spoils = {"/own": lambda body: body[:-1] + bytes([body[-1] ^ 1])}
+        lines = self.poll("eve", "/own", 1)
+        check(any("dictionaryDropped" in line for line in lines), f"the app was not told: {lines}")
+        check([bool(exchange.advertised) for exchange in self.relay.take()][:2] == [True, False], "no retry without a dictionary")
