@@ -115,7 +115,7 @@ let package = Package(
         .executableTarget(
             name: "dictum",
             dependencies: [
-                "Primitives", "HTTP", "Dictionaries", "Storage", "Redis", "Proxy",
+                "Primitives", "HTTP", "Dictionaries", "DictumClient", "Storage", "Redis", "Proxy",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

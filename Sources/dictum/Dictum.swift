@@ -18,6 +18,7 @@ struct Dictum: ParsableCommand {
             DemoCommand.self,
             FetchCommand.self,
             DoctorCommand.self,
+            ConformanceCommand.self,
             EstimateCommand.self,
             ReportCommand.self,
             StoreCommand.self,

@@ -58,10 +58,11 @@ struct FetchCommand: ParsableCommand {
         do {
             let directory = try cache ?? Self.defaultCache()
             let url = try FetchURL(url)
+            let fields = try request.fields()
             var fetcher = try Fetcher(
-                cache: DictionaryCache(directory: directory), from: url, authority: request.ca,
-                protocols: request.protocols(for: url))
-            fetcher.fields = try request.fields()
+                store: FetchStore(directory: directory, user: fields.credentials), from: url,
+                authority: request.ca, protocols: request.protocols(for: url))
+            fetcher.fields = fields
             fetcher.accepted = accept
             fetcher.isVerbose = verbose
             fetcher.secondsMax = maxTime

@@ -14,6 +14,7 @@ JARS = ":".join(f"/usr/share/java/{name}.jar" for name in ["okhttp", "okio", "zs
 BUILD_SECONDS = 240
 # On a busy machine a JVM alone takes long to start.
 GET_SECONDS = 120
+JUDGE_SECONDS = 1200
 
 
 def files():
@@ -49,6 +50,12 @@ class Client:
         if result.returncode:
             raise AssertionError(f"status {result.returncode}: {result.stderr.decode(errors='replace')[-2000:]}")
         return result.stdout
+
+
+    def judge(self, dictum, folder):
+        """The findings of `dictum conformance` about the client, as JSON lines; each user has a store."""
+        words = [dictum, "conformance", "--json", "--max-time", str(GET_SECONDS), "--", *self.command, f"{folder}/{{user}}.store"]
+        return subprocess.run(words, cwd=self.folder, capture_output=True, timeout=JUDGE_SECONDS, text=True).stdout
 
 
 def lacking_c():

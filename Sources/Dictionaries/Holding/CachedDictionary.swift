@@ -48,11 +48,9 @@ package struct CachedDictionary: Codable, Equatable, Sendable {
         return pattern.matches(path: target.path, query: target.query, within: &budget)
     }
 
-    /// Returns true if it is for requests of a destination; every one is for a client that knows no destinations,
-    /// which gives nil (RFC 9842 section 2.1.2).
-    package func isFor(destination: String?) -> Bool {
-        guard let destination, !matchDest.isEmpty else { return true }
-        return matchDest.contains(destination)
+    /// Returns true if it is for requests of a destination (RFC 9842 section 2.1.2).
+    package func isFor(destination: String) -> Bool {
+        matchDest.isEmpty || matchDest.contains(destination)
     }
 
     /// The identity of a dictionary: a newer one with the same key replaces it.
@@ -72,7 +70,7 @@ package struct CachedDictionary: Codable, Equatable, Sendable {
     /// Returns the dictionaries for a URL, best first: those for the destination, then those with the longest match,
     /// then the newest (RFC 9842 section 2.2.3).
     package static func ranked(
-        _ all: [CachedDictionary], for target: TargetURI, destination: String? = nil, at now: Int64
+        _ all: [CachedDictionary], for target: TargetURI, destination: String, at now: Int64
     ) -> [CachedDictionary] {
         // Servers choose the patterns and, by redirects, the URL.
         var budget = MatchBudget()
@@ -80,10 +78,7 @@ package struct CachedDictionary: Codable, Equatable, Sendable {
             $0.isUsable(at: now) && $0.isFor(destination: destination) && $0.isFor(target, within: &budget)
         }
         .sorted { one, other in
-            let isNamed = (
-                destination != nil && !one.matchDest.isEmpty, destination != nil && !other.matchDest.isEmpty
-            )
-            if isNamed.0 != isNamed.1 { return isNamed.0 }
+            if one.matchDest.isEmpty != other.matchDest.isEmpty { return !one.matchDest.isEmpty }
             return (one.match.utf8.count, one.storedAt) > (other.match.utf8.count, other.storedAt)
         }
     }

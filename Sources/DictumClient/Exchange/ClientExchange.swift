@@ -7,8 +7,6 @@ internal import FoundationNetworking
 
 /// One request of the app from beginning to end: name a dictionary, follow redirects, decode, keep.
 struct ClientExchange: Sendable {
-    private static let redirectsMax = 10
-
     let transport: any Transport
     let dictionaries: UserDictionaries
     let options: DictionaryClient.Options
@@ -17,7 +15,7 @@ struct ClientExchange: Sendable {
     func open(_ request: URLRequest) async throws -> OpenResponse {
         let generation = await dictionaries.generation
         var request = request
-        for _ in 0...Self.redirectsMax {
+        for _ in 0...Redirect.countMax {
             let response = try await openOnce(request, generation)
             guard let next = try RedirectRule.next(after: request, response.head) else { return response }
             request = next
@@ -117,31 +115,28 @@ struct ClientExchange: Sendable {
     static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
 }
 
-/// The rule by which the client follows redirects (RFC 9110 section 15.4); pure.
+/// The rule of redirects on the app's requests; pure.
 enum RedirectRule {
     /// Returns the next request; nil if the response is no redirect.
     ///
     /// Credentials of the app do not go to another origin.
     static func next(after request: URLRequest, _ head: TransportResponse) throws -> URLRequest? {
-        guard [301, 302, 303, 307, 308].contains(head.status), let location = head.lines("location").first
-        else {
-            return nil
-        }
+        let method = request.httpMethod ?? "GET"
+        guard let rule = Redirect.next(status: head.status, method: method),
+            let location = head.lines("location").first
+        else { return nil }
         guard let url = URL(string: location, relativeTo: request.url)?.absoluteURL,
             let target = ClientRequest.target(of: url), let from = ClientRequest.target(of: request.url)
         else { throw DictionaryClientError.redirect(location) }
         var next = request
         next.url = url
-        let method = request.httpMethod ?? "GET"
-        if head.status == 303 && method != "HEAD" || [301, 302].contains(head.status) && method == "POST" {
-            next.httpMethod = "GET"
+        if !rule.keepsContent {
+            next.httpMethod = rule.method
             next.httpBody = nil
-            for name in ["Content-Type", "Content-Length", "Content-Encoding"] {
-                next.setValue(nil, forHTTPHeaderField: name)
-            }
+            for name in Redirect.contentFields { next.setValue(nil, forHTTPHeaderField: name) }
         }
         if target.origin != from.origin {
-            for name in ["Authorization", "Cookie"] { next.setValue(nil, forHTTPHeaderField: name) }
+            for name in Redirect.credentialFields { next.setValue(nil, forHTTPHeaderField: name) }
         }
         return next
     }

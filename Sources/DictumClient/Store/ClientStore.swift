@@ -44,7 +44,7 @@ public final class ClientStore: Sendable {
     }
 
     /// Returns the dictionaries of a user; nil stands for what the app fetches for no user.
-    func dictionaries(of user: String?) -> UserDictionaries {
+    package func dictionaries(of user: String?) -> UserDictionaries {
         // The digest makes a file name of any id, and tells it to nobody.
         dictionaries(in: user.map { Digest(of: Array($0.utf8).span).base64URL } ?? "nobody")
     }

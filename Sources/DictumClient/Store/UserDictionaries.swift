@@ -1,10 +1,10 @@
-internal import Dictionaries
+package import Dictionaries
 internal import Foundation
 
 /// The dictionaries of one user: a record and a body file for each, the latter named by its digest.
 ///
 /// Bodies are used only after their digest has been compared. What cannot be read is removed.
-actor UserDictionaries {
+package actor UserDictionaries {
     private static let recordBytesMax = 64 << 10
     private static let countMax = 1_000
     private static let bodyExtension = ".dictum.body"
@@ -16,7 +16,7 @@ actor UserDictionaries {
     /// The records by file name, with the time of their last use; nil until the folder has been read.
     private var records: [String: (record: ClientRecord, usedAt: Int64)]?
     /// Changes whenever everything is removed, so that a response to an earlier request is not kept.
-    private(set) var generation = 0
+    package private(set) var generation = 0
 
     init(_ files: FolderFiles, bytesMax: Int) {
         self.files = files
@@ -24,7 +24,7 @@ actor UserDictionaries {
     }
 
     /// Returns what a request for a URL may name and confirm.
-    func held(for target: TargetURI, now milliseconds: Int64) -> (best: HeldBody?, own: HeldBody?) {
+    package func held(for target: TargetURI, now milliseconds: Int64) -> (best: HeldBody?, own: HeldBody?) {
         let all = read()
         let ranked = CachedDictionary.ranked(
             all.values.map(\.record.dictionary), for: target, destination: "", at: milliseconds / 1000)
@@ -38,10 +38,17 @@ actor UserDictionaries {
         return (best, own.flatMap { load($0.record.dictionary.fileName, at: milliseconds) })
     }
 
+    /// Returns true if a dictionary that came from this URL may be named, whatever its pattern.
+    package func hasUsable(_ target: TargetURI, at seconds: Int64) -> Bool {
+        read().values.contains {
+            $0.record.dictionary.url == target.text && $0.record.dictionary.isUsable(at: seconds)
+        }
+    }
+
     /// Keeps a dictionary in place of an older one with the same match; others go if needed.
     ///
     /// Returns false, and keeps nothing, if the dictionary is too large, or all were removed since `generation`.
-    func keep(_ record: ClientRecord, _ body: Body, generation: Int) throws -> Bool {
+    package func keep(_ record: ClientRecord, _ body: Body, generation: Int) throws -> Bool {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
         let json = try encoder.encode(record)
@@ -60,7 +67,7 @@ actor UserDictionaries {
         return true
     }
 
-    func remove(_ dictionary: CachedDictionary) { remove(dictionary.fileName) }
+    package func remove(_ dictionary: CachedDictionary) { remove(dictionary.fileName) }
 
     func removeAll() {
         generation += 1
@@ -148,19 +155,23 @@ actor UserDictionaries {
 }
 
 /// A dictionary whose body has been checked against its digest.
-struct HeldBody: Sendable {
-    let record: ClientRecord
-    let body: Body
+package struct HeldBody: Sendable {
+    package let record: ClientRecord
+    package let body: Body
 }
 
 /// The record of a dictionary, with the fields of its response for when a 304 confirms it.
-struct ClientRecord: Codable, Sendable {
-    let dictionary: CachedDictionary
+package struct ClientRecord: Codable, Sendable {
+    package let dictionary: CachedDictionary
     let fields: [ResponseField]
+
+    package init(dictionary: CachedDictionary, fields: [ResponseField]) {
+        (self.dictionary, self.fields) = (dictionary, fields)
+    }
 }
 
 /// A line of a response's head.
-struct ResponseField: Codable, Equatable, Sendable {
+package struct ResponseField: Codable, Equatable, Sendable {
     let name: String
     let value: String
 }

@@ -61,7 +61,7 @@ struct Demo {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "dictum-demo-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let fetcher = try Fetcher(cache: DictionaryCache(directory: folder.path))
+        let fetcher = try Fetcher(store: FetchStore(directory: folder.path))
         let url = try FetchURL(feedURL)
         var table = DemoTable()
         StandardOutput.write(DemoTable.title)

@@ -1,75 +1,39 @@
-internal import Dispatch
 internal import HTTP
-internal import Primitives
 
 /// The demo's API, running on its own event loop.
 ///
 /// Safe from any thread except that loop.
 final class DemoOrigin: Sendable {
-    /// The address it listens at, on a port that the system chose.
-    let endpoint: Endpoint
     private let versions: DemoVersions
-    private let loop = EventLoop(label: "dictum.demo")
-    private let token: Token
+    private let server: LocalServer<DemoApplication>
 
     /// Accepts from now on; call `show` before the first request.
     init(_ versions: DemoVersions) throws(CommandError) {
         self.versions = versions
-        let socket = try Self.listen()
-        endpoint = socket.endpoint
-        let made = Guarded<Token>(.none)
-        let started = DispatchSemaphore(value: 0)
-        loop.execute { core in
-            let application = DemoApplication(versions: versions, core: core)
-            let token = core.add(application)
-            application.added(as: token)
-            let listener = Listener(
-                sockets: [socket], application: application, settings: ServerSettings(),
-                count: ConnectionCount())
-            listener.start(on: core)
-            made.withLock { $0 = token }
-            started.signal()
+        server = try LocalServer("dictum.demo", at: [("127.0.0.1", 0)]) { core in
+            DemoApplication(versions: versions, core: core)
         }
-        started.wait()
-        token = made.withLock { $0 }
     }
+
+    /// The address it listens at.
+    var endpoint: Endpoint { server.endpoints[0] }
 
     /// Serves a version from the time this returns; returns its body.
     func show(_ number: Int) throws(CommandError) -> [UInt8] {
         let body = try versions.body(number)
-        let shown = DispatchSemaphore(value: 0)
-        loop.execute { [token] core in
-            core.handler(token, as: DemoApplication.self)?.show(number, body)
-            shown.signal()
-        }
-        shown.wait()
+        server.execute { $0.show(number, body) }
         return body
     }
 
-    func keepChanging() {
-        loop.execute { [token] core in core.handler(token, as: DemoApplication.self)?.keepChanging() }
-    }
+    func keepChanging() { server.execute { $0.keepChanging() } }
 
-    func stop() { loop.stop() }
-
-    private static func listen() throws(CommandError) -> ListeningSocket {
-        do throws(SystemError) {
-            let address = Endpoint.resolve(host: "127.0.0.1", port: 0).first
-            let sockets = try address.map { endpoint throws(SystemError) in
-                try ListeningSocket.open(endpoint, count: 1)
-            }
-            if let socket = sockets?.first { return socket }
-        } catch {
-            throw CommandError("cannot listen on 127.0.0.1: \(error.text)")
-        }
-        throw CommandError("cannot listen on 127.0.0.1; check the loopback interface")
-    }
+    func stop() { server.stop() }
 }
 
 /// The demo's API on its loop: one resource whose content changes.
 ///
 /// Confined to the loop.
-final class DemoApplication: Application, Handler {
+final class DemoApplication: LocalApplication {
     static let path = "/feed"
     private static let changeMilliseconds: Int64 = 5_000
 
@@ -84,7 +48,6 @@ final class DemoApplication: Application, Handler {
         self.core = core
     }
 
-    /// Sets the application's own token.
     func added(as token: Token) { self.token = token }
 
     /// Serves this version from now on.
@@ -110,36 +73,8 @@ final class DemoApplication: Application, Handler {
         response.headers.append(.contentType, isKnown ? versions.mediaType : "text/plain")
         if isKnown { response.headers.append(.cacheControl, "max-age=60") }
         let body = isKnown ? body : Array("The demo serves only \(Self.path).\n".utf8)
-        return DemoResponder(response, body, isHead: head.method == .head, stream: stream)
+        return WholeResponse(response, body, isHead: head.method == .head, on: stream)
     }
 
     func refuse(_ refusal: Refusal, from peer: Endpoint?, send: (ResponseHead, [UInt8]) -> Int) {}
-}
-
-/// A request that was responded to at once; later events are ignored.
-final class DemoResponder: RequestHandler {
-    private let stream: any ResponseStream
-
-    /// Sends the response, without the body for HEAD.
-    init(_ head: consuming ResponseHead, _ body: [UInt8], isHead: Bool, stream: any ResponseStream) {
-        self.stream = stream
-        if isHead {
-            head.headers.append(.contentLength, String(body.count))
-            stream.start(head, body: .none)
-        } else {
-            stream.start(head, body: .length(UInt64(body.count)))
-            stream.write(body.span)
-        }
-        stream.finish()
-    }
-
-    func received(_ bytes: Span<UInt8>) {}
-
-    func receivedEnd(trailers: Headers) {}
-
-    func malformed(_ error: ParseError) { stream.abort() }
-
-    func drained() {}
-
-    func aborted(_ cause: ClientLoss) {}
 }

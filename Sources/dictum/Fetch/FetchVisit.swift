@@ -13,9 +13,9 @@ struct FetchVisit: Sendable {
     let fields: RequestFields
 
     init(
-        url: FetchURL, cache: DictionaryCache, accepted: CodingList, fields: RequestFields = RequestFields()
+        url: FetchURL, store: FetchStore, accepted: CodingList, fields: RequestFields = RequestFields()
     ) {
-        let now = SystemClock.unixMilliseconds / 1000
+        let now = SystemClock.unixMilliseconds
         self.url = url
         self.accepted = accepted
         self.fields = fields
@@ -23,9 +23,9 @@ struct FetchVisit: Sendable {
             (offered, expired) = (nil, nil)
             return
         }
-        offered = cache.best(for: url, at: now)
-        let own = cache.own(of: url)
-        expired = own.flatMap { $0.record.isUsable(at: now) || $0.record.etag == nil ? nil : $0 }
+        let held = store.held(for: url, at: now)
+        offered = held.offered
+        expired = held.own.flatMap { $0.record.isUsable(at: now / 1000) || $0.record.etag == nil ? nil : $0 }
     }
 
     /// Makes a visit that offers the given dictionary, even if a client would not.

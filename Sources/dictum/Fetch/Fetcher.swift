@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Foundation
 internal import HTTP
 internal import Primitives
 
@@ -7,7 +8,7 @@ struct Fetcher: Sendable {
     private static let linksMax = 4
 
     private let client: FetchClient
-    let cache: DictionaryCache
+    private let store: FetchStore
     var accepted = CodingList.all
     var isVerbose = false
     var fields = RequestFields()
@@ -19,10 +20,10 @@ struct Fetcher: Sendable {
     /// A certificate must lead to an authority in the PEM file `authority`, or without one, to an authority of
     /// the system.
     init(
-        cache: DictionaryCache, from url: FetchURL? = nil, authority: String? = nil,
+        store: FetchStore, from url: FetchURL? = nil, authority: String? = nil,
         protocols: HTTPProtocols = .http1
     ) throws(FetchError) {
-        self.cache = cache
+        self.store = store
         guard let url, url.isTLS else {
             client = FetchClient(protocols)
             return
@@ -39,7 +40,7 @@ struct Fetcher: Sendable {
     func fetch(_ url: FetchURL) throws(FetchError) -> Fetched {
         let deadline = FetchDeadline(seconds: secondsMax)
         let began = SystemClock.monotonicNanoseconds
-        let visit = FetchVisit(url: url, cache: cache, accepted: accepted, fields: fields)
+        let visit = FetchVisit(url: url, store: store, accepted: accepted, fields: fields)
         let response = try exchange(visit, deadline)
         let body = try visit.body(of: response)
         let milliseconds = Double((SystemClock.monotonicNanoseconds - began) / 10_000) / 100
@@ -71,13 +72,14 @@ struct Fetcher: Sendable {
     private func keep(
         _ visit: FetchVisit, _ response: FetchResponse, _ body: Body, _ warnings: inout [String]
     ) -> Bool {
-        if response.head.status == .notModified, let own = visit.expired { cache.remove(own.record) }
+        if response.head.status == .notModified, let own = visit.expired { store.remove(own.record) }
         guard accepted.usesDictionaries, let record = visit.record(response, body) else { return false }
-        do throws(SystemError) {
-            return try cache.store(record, body)
+        do {
+            return try store.keep(record, body)
         } catch {
             warnings.append(
-                "cannot keep dictionaries in \(cache.directory): \(error.text); choose another with --cache")
+                "cannot keep dictionaries in \(store.directory): \(error.localizedDescription); choose another with --cache"
+            )
             return false
         }
     }
@@ -92,7 +94,7 @@ struct Fetcher: Sendable {
         }
         return targets.filter { target in
             target.origin == url.origin && target != url
-                && cache.own(of: target)?.record.isUsable(at: now) != true
+                && !store.hasFresh(target, at: now)
         }
         .prefix(Self.linksMax).map { $0 }
     }
@@ -100,7 +102,7 @@ struct Fetcher: Sendable {
     /// Fetches a dictionary for later; errors are only warnings.
     private func follow(_ url: FetchURL, _ deadline: FetchDeadline, _ warnings: inout [String]) -> Bool {
         do throws(FetchError) {
-            let visit = FetchVisit(url: url, cache: cache, accepted: accepted, fields: fields)
+            let visit = FetchVisit(url: url, store: store, accepted: accepted, fields: fields)
             let response = try exchange(visit, deadline)
             let body = try visit.body(of: response)
             return keep(visit, response, body, &warnings)

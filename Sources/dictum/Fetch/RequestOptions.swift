@@ -105,6 +105,15 @@ struct RequestFields: Sendable {
         fields.append((.cookie, cookie))
     }
 
+    /// The credentials as one text; nil without any.
+    ///
+    /// Requests with other credentials are those of another user.
+    var credentials: String? {
+        let lines = fields.filter { Redirect.credentialFields.contains($0.name.text.lowercased()) }
+        return lines.isEmpty
+            ? nil : lines.map { "\($0.name.text): \($0.value)" }.sorted().joined(separator: "\n")
+    }
+
     /// Adds the fields to a request; each replaces the program's own fields of its name.
     func add(to headers: inout Headers) {
         for (name, _) in fields { headers.remove(name) }

@@ -17,6 +17,7 @@ enum CommandTopics {
                     "dictum doctor https://api.example.com/feed",
                     "Says whether browsers get deltas, and if not, why."
                 ),
+                ("dictum conformance -- ./client", "Judges a client by the rules of RFC 9842."),
             ]),
         Topic(
             title: "FILES",

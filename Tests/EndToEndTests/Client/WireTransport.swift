@@ -12,21 +12,28 @@ struct WireTransport: Transport {
         try await withCheckedThrowingContinuation { continuation in
             // The socket blocks, and the threads of tasks must not.
             DispatchQueue.global().async {
-                continuation.resume(with: Result { try exchange(request) })
+                continuation.resume(
+                    with: Result {
+                        let message = try exchange(request)
+                        return TransportResponse(
+                            status: message.status, fields: message.fields, body: Data(message.body))
+                    })
             }
         }
     }
 
-    private func exchange(_ request: URLRequest) throws -> TransportResponse {
+    /// Sends a request and returns the whole response; blocking.
+    func exchange(_ request: URLRequest) throws -> WireMessage {
         guard let url = request.url, let port = url.port.flatMap({ UInt16(exactly: $0) }) else {
             throw URLError(.badURL)
         }
         let socket = try WireSocket(port: port)
         let fields = (request.allHTTPHeaderFields ?? [:]).map { "\($0.key): \($0.value)\r\n" }.joined()
         let host = "Host: 127.0.0.1:\(port)\r\nConnection: close\r\n"
-        socket.send("GET \(url.path) HTTP/1.1\r\n\(host)\(fields)\r\n")
+        let target = url.path + (url.query.map { "?\($0)" } ?? "")
+        socket.send("GET \(target) HTTP/1.1\r\n\(host)\(fields)\r\n")
         let message = try socket.receive()
         guard message.isWhole else { throw URLError(.networkConnectionLost) }
-        return TransportResponse(status: message.status, fields: message.fields, body: Data(message.body))
+        return message
     }
 }

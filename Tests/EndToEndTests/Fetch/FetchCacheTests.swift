@@ -60,7 +60,7 @@ internal import Testing
         try fetching.expireAll()
         let second = try fetching.fetch("\(origin.url)/feed")
         #expect(second.body == feed(1) && !second.report.stored)
-        #expect(!fetching.folder.names(in: "cache").contains { $0.hasSuffix(".json") })
+        #expect(!fetching.kept.contains { $0.hasSuffix(".json") })
     }
 
     @Test(.timeLimit(.minutes(40)), arguments: [".dictum.body", ".dictum.json"])
@@ -69,8 +69,8 @@ internal import Testing
         defer { origin.stop() }
         let fetching = try Fetching()
         _ = try fetching.fetch("\(origin.url)/feed")
-        let name = try #require(fetching.folder.names(in: "cache").first { $0.hasSuffix(ending) })
-        try fetching.folder.write(Array("x".utf8), to: "cache/\(name)")
+        let name = try #require(fetching.kept.first { $0.hasSuffix(ending) })
+        try fetching.folder.write(Array("x".utf8), to: "\(Fetching.kept)/\(name)")
         let again = try fetching.fetch("\(origin.url)/feed", "--accept", "dcz")
         #expect(again.body == feed(1) && again.report.stored)
         #expect(field("Available-Dictionary", of: origin.heads.last) == nil)
@@ -84,12 +84,12 @@ internal import Testing
         defer { origin.stop() }
         let fetching = try Fetching()
         try FileManager.default.createDirectory(
-            atPath: "\(fetching.folder.path)/cache", withIntermediateDirectories: false)
-        try fetching.folder.write(Array("{}".utf8), to: "cache/package.json")
+            atPath: "\(fetching.folder.path)/\(Fetching.kept)", withIntermediateDirectories: true)
+        try fetching.folder.write(Array("{}".utf8), to: "\(Fetching.kept)/package.json")
         _ = try fetching.fetch("\(origin.url)/feed")
         _ = try fetching.fetch("\(origin.url)/feed")
-        #expect(fetching.folder.read("cache/package.json") == Array("{}".utf8))
-        #expect(fetching.folder.names(in: "cache").count == 3)
+        #expect(fetching.folder.read("\(Fetching.kept)/package.json") == Array("{}".utf8))
+        #expect(fetching.kept.count == 3)
     }
 
     @Test(.timeLimit(.minutes(40)))
@@ -115,26 +115,26 @@ internal import Testing
             let result = try RunningProcess.run(arguments, environment: environment)
             #expect(result.status == 0)
         }
-        #expect(folder.names(in: "xdg/dictum").count == 2)
-        #expect(folder.names(in: ".cache/dictum").count == 2)
+        #expect(folder.names(in: "xdg/dictum/nobody").count == 2)
+        #expect(folder.names(in: ".cache/dictum/nobody").count == 2)
     }
 
-    @Test func `beyond the limits the oldest go, and what is too large is not kept`() throws {
-        let folder = try TemporaryFolder()
-        var cache = DictionaryCache(directory: folder.path)
-        cache.totalBytesMax = 250
-        cache.dictionaryBytesMax = 200
-        for number in 1...4 {
-            let body = Body([UInt8](repeating: UInt8(number), count: number == 4 ? 201 : 100))
-            let record = CachedDictionary(
-                url: "http://a/\(number)", match: "/\(number)", matchDest: [], id: "",
-                digest: body.digest.hex,
-                bytes: body.count, etag: nil, storedAt: Int64(number), usableSeconds: 60, expiresAt: 2000)
-            #expect(try cache.store(record, body) == (number != 4))
+    @Test(
+        .timeLimit(.minutes(40)),
+        arguments: [
+            ["-H", "Authorization: Bearer one"], ["--cookie", "sid=one"], ["-H", "Cookie: sid=one"],
+        ])
+    func `credentials have dictionaries of their own`(credentials: [String]) throws {
+        let origin = try Self.origin(notModified: [])
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        let others = credentials.map { $0.replacing("one", with: "two") }
+        for arguments in [credentials, others, [], credentials] {
+            _ = try fetching.fetch("\(origin.url)/feed", arguments: arguments)
         }
-        let found = try (1...4).map { cache.best(for: try FetchURL("http://a/\($0)"), at: 1000) != nil }
-        #expect(found == [false, true, true, false])
-        let expired = try FetchURL("http://a/2")
-        #expect(cache.best(for: expired, at: 2000) == nil && cache.own(of: expired) != nil)
+        let named = origin.heads.map { field("Available-Dictionary", of: $0) }
+        #expect(named == [nil, nil, nil, available(feed(1))])
+        #expect(field("Dictionary-ID", of: origin.heads.last) == "\"a\"")
+        #expect(!fetching.folder.names(in: "cache").contains { $0.contains("one") })
     }
 }

@@ -39,7 +39,7 @@ internal import Testing
     @Test func `a response that breaks off or breaks a rule is refused whole`() throws {
         let server = try HTTP2Faults()
         let fetching = try Fetching()
-        let (file, kept) = ("\(fetching.folder.path)/new", fetching.folder.names(in: "cache"))
+        let (file, kept) = ("\(fetching.folder.path)/new", fetching.kept)
         for (path, words) in Self.cases {
             let result = try fetching.run(server.url(path), "--http2-prior-knowledge", "-o", file)
             #expect(result.status == 1, "\(path): \(result.errors)")
@@ -47,7 +47,7 @@ internal import Testing
                 result.errorLines.count == 1 && result.errors.hasPrefix("dictum: \(words)"),
                 "\(path): \(result.errors)")
             #expect(result.output.isEmpty && fetching.folder.read("new") == nil, "\(path)")
-            #expect(fetching.folder.names(in: "cache") == kept, "\(path)")
+            #expect(fetching.kept == kept, "\(path)")
         }
         // The same server, client and library with a response that is whole.
         let whole = try fetching.run(server.url("/ok"), "--http2-prior-knowledge")

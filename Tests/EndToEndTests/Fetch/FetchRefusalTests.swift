@@ -81,13 +81,13 @@ internal import Testing
         defer { origin.stop() }
         let fetching = try Fetching()
         #expect(try fetching.fetch("\(origin.url)/feed").report.stored)
-        let kept = fetching.folder.names(in: "cache")
+        let kept = fetching.kept
         let result = try fetching.run("\(origin.url)/feed", "-o", "\(fetching.folder.path)/new")
         #expect(result.status == 1)
         #expect(result.errorLines.count == 1 && result.errors.hasPrefix("dictum: "))
         #expect(result.errors.contains(bad.words), "\(result.errors)")
         #expect(result.output.isEmpty && fetching.folder.read("new") == nil)
-        #expect(fetching.folder.names(in: "cache") == kept)
+        #expect(fetching.kept == kept)
     }
 
     @Test(.timeLimit(.minutes(40)))

@@ -42,13 +42,22 @@ struct Fetching {
         return (report, try #require(folder.read("body")))
     }
 
+    /// The folder of those who send no credentials.
+    static let kept = "cache/nobody"
+
+    /// The files in that folder.
+    var kept: [String] { folder.names(in: Self.kept) }
+
     /// Lets every dictionary expire, as time would.
     func expireAll() throws {
-        for name in folder.names(in: "cache") where name.hasSuffix(".json") {
-            let data = Data(try #require(folder.read("cache/\(name)")))
+        for name in kept where name.hasSuffix(".json") {
+            let data = Data(try #require(folder.read("\(Self.kept)/\(name)")))
             var record = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
-            record["expires_at"] = 0
-            try folder.write([UInt8](JSONSerialization.data(withJSONObject: record)), to: "cache/\(name)")
+            var dictionary = try #require(record["dictionary"] as? [String: Any])
+            dictionary["expires_at"] = 0
+            record["dictionary"] = dictionary
+            try folder.write(
+                [UInt8](JSONSerialization.data(withJSONObject: record)), to: "\(Self.kept)/\(name)")
         }
     }
 }

@@ -1,0 +1,116 @@
+internal import Dictionaries
+internal import Dispatch
+internal import Foundation
+internal import Glibc
+internal import HTTP
+internal import Primitives
+
+/// A client that is a command: it gets a URL as its last word, and writes the body to standard output.
+///
+/// It must keep dictionaries from one run to the next. `{user}` in its words stands for the user of the app, and `{url}`
+/// for the URL.
+struct CommandClient: ClientUnderTest {
+    let words: [String]
+    /// The time limit for one URL.
+    let secondsMax: Int
+    /// True to let its standard error through.
+    let isVerbose: Bool
+    let attempts = 1
+
+    var hasUsers: Bool { words.contains { $0.contains("{user}") } }
+
+    func get(_ url: String, for user: String) throws(CommandError) -> Delivered {
+        let filled = words.map { word in
+            word.replacing("{user}", with: user).replacing("{url}", with: url)
+        }
+        let all = words.contains { $0.contains("{url}") } ? filled : filled + [url]
+        let errors = isVerbose ? "" : " 2>/dev/null"
+        // The shell becomes the command. Its standard output is the pipe, which it inherits as descriptor 3.
+        let script = "exec \"$@\" </dev/null >&3 3>&-" + errors
+        var ends: [Int32] = [-1, -1]
+        // Safe: the array has the two places that pipe fills.
+        guard unsafe Glibc.pipe(&ends) == 0 else { throw CommandError(SystemError(code: errno).text) }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        defer { close(ends[0]) }
+        let pid: pid_t
+        do throws(SystemError) {
+            defer { close(ends[1]) }
+            pid = try ChildProcess.start(
+                "/bin/sh", arguments: ["sh", "-c", script, "sh"] + all,
+                environment: ProcessInfo.processInfo.environment, passing: [ends[1]])
+        } catch {
+            throw CommandError("\(words[0]): \(error.text)")
+        }
+        let deadline = FetchDeadline(seconds: secondsMax)
+        let digest = Self.read(ends[0], until: deadline)
+        let status = Self.end(pid, until: deadline)
+        guard let digest, let status else { return .nothing("nothing within \(secondsMax) s") }
+        // The status by which shells say that there is no such command.
+        guard status != 127 else { throw CommandError("there is no command \(words[0]); give its path") }
+        return status == 0 ? .body(digest) : .nothing("exit status \(status)")
+    }
+
+    /// Returns the digest of all that comes; nil if the end does not.
+    private static func read(_ pipe: Int32, until deadline: FetchDeadline) -> Digest? {
+        var builder = DigestBuilder()
+        var buffer = [UInt8](repeating: 0, count: 256 << 10)
+        while true {
+            var entry = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
+            // Safe: one entry, used within the call.
+            let ready = unsafe poll(&entry, 1, Int32(clamping: deadline.remainingMilliseconds))
+            if ready < 0, errno == EINTR { continue }
+            guard ready > 0 else { return nil }
+            // Safe: the kernel writes at most as much as the buffer holds.
+            let count = unsafe Glibc.read(pipe, &buffer, buffer.count)
+            guard count > 0 else { return builder.finish() }
+            let piece = buffer[..<count]
+            builder.append(piece.span)
+        }
+    }
+
+    /// Returns the exit status of a child, which is killed at the deadline; nil if it was.
+    private static func end(_ pid: pid_t, until deadline: FetchDeadline) -> Int32? {
+        var status: Int32 = 0
+        // Safe: `status` is local and outlives the calls. The child has not been waited for.
+        while unsafe waitpid(pid, &status, WNOHANG) == 0 {
+            if deadline.remainingMilliseconds == 0 {
+                kill(pid, SIGKILL)
+                unsafe waitpid(pid, &status, 0)
+                return nil
+            }
+            usleep(2_000)
+        }
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + (status & 0x7F)
+    }
+}
+
+/// A client that asks the judge for its URLs: a page in a browser, or a script.
+struct PageClient: ClientUnderTest {
+    /// The time within which it asks for the first URL.
+    private static let firstSeconds = 600
+
+    let server: JudgeServer
+    let secondsMax: Int
+    let hasUsers = false
+    let attempts = 50
+
+    func get(_ url: String, for user: String) throws(CommandError) -> Delivered {
+        let result = Guarded<Delivered?>(nil)
+        let ended = DispatchSemaphore(value: 0)
+        let seconds = server.seenCount == 0 ? Self.firstSeconds : secondsMax
+        server.handPage(url) { delivered in
+            result.withLock { $0 = delivered }
+            ended.signal()
+        }
+        guard ended.wait(timeout: .now() + .seconds(seconds)) == .success,
+            let delivered = result.withLock({ $0 })
+        else {
+            throw CommandError(
+                "the client did not tell the result of \(url) within \(seconds) s; see GET /next")
+        }
+        return delivered
+    }
+
+    /// Tells the client that there are no more URLs.
+    func end() { server.handPage(nil) { _ in } }
+}

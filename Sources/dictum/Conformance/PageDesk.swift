@@ -1,0 +1,113 @@
+internal import Dictionaries
+internal import HTTP
+
+/// What a client under test gave to its app.
+enum Delivered: Sendable, Equatable {
+    case body(Digest)
+    /// No body, for this reason.
+    case nothing(String)
+}
+
+/// The part of the judge that tells a page, or a script, which URL is next.
+///
+/// `GET /next` returns a URL. `GET /next?sha256=HEX` or `GET /next?failed=REASON` tells the result, and returns the URL
+/// after it; 204 ends. Confined to the loop of the server.
+final class PageDesk {
+    /// The Links of the page, since browsers follow those of documents only.
+    var links: [String] = []
+    private var waiting: WaitingResponse?
+    /// The URL that was handed out, or is to be; nil before the first one, and inside it at the end.
+    private var next: (url: String?, onResult: (Delivered) -> Void)?
+
+    /// Sets the next URL, or nil for the end.
+    func hand(_ url: String?, _ onResult: @escaping (Delivered) -> Void) {
+        next = (url, onResult)
+        if waiting?.send(url) == true { waiting = nil }
+    }
+
+    /// Takes a request for the page, or for the next URL; returns nil for others.
+    func begin(_ head: borrowing RequestHead, on stream: any ResponseStream) -> (any RequestHandler)? {
+        switch head.target.path {
+        case "/":
+            var response = ResponseHead(status: .ok)
+            response.headers.append(.contentType, "text/html; charset=utf-8")
+            response.headers.append(.cacheControl, "no-store")
+            for link in links { response.headers.append(.link, link) }
+            return WholeResponse(response, Array(Self.html.utf8), isHead: head.method == .head, on: stream)
+        case "/next":
+            let response = WaitingResponse(stream)
+            waiting = response
+            if let result = head.target.query.flatMap(Self.result), let next {
+                // The next URL comes from another thread.
+                self.next = nil
+                next.onResult(result)
+            } else if let next, response.send(next.url) {
+                waiting = nil
+            }
+            return response
+        default: return nil
+        }
+    }
+
+    private static func result(_ query: String) -> Delivered? {
+        if query.hasPrefix("sha256=") {
+            return Digest(hex: String(query.dropFirst(7))).map { .body($0) }
+        }
+        return query.hasPrefix("failed") ? .nothing(String(query.dropFirst(7))) : nil
+    }
+
+    private static let html = """
+        <!doctype html><meta charset="utf-8"><title>dictum conformance</title><link rel="icon" href="data:,">
+        <p>Keep this page open until the verdicts are in the terminal.
+        <script>
+        const hex = (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+        const run = async () => {
+            for (let result = "", count = 1;; count++) {
+                const next = await fetch("/next" + result, {cache: "no-store"});
+                if (next.status !== 200) return "Done.";
+                const url = await next.text();
+                document.querySelector("p").textContent = `${count}: ${url}`;
+                try {
+                    const body = await (await fetch(url)).arrayBuffer();
+                    result = "?sha256=" + hex(await crypto.subtle.digest("SHA-256", body));
+                } catch (error) {
+                    result = "?failed=" + encodeURIComponent(String(error));
+                }
+            }
+        };
+        run().catch(String).then((text) => document.querySelector("p").textContent = text);
+        </script>
+
+        """
+}
+
+/// A response that is sent once there is a next URL.
+private final class WaitingResponse: RequestHandler {
+    private var stream: (any ResponseStream)?
+
+    init(_ stream: any ResponseStream) { self.stream = stream }
+
+    /// Sends a URL, or the end; returns false if the client has gone.
+    func send(_ url: String?) -> Bool {
+        guard let stream else { return false }
+        self.stream = nil
+        var response = ResponseHead(status: url == nil ? .noContent : .ok)
+        response.headers.append(.contentType, "text/plain")
+        response.headers.append(.cacheControl, "no-store")
+        let body = Array((url ?? "").utf8)
+        stream.start(response, body: url == nil ? .none : .length(UInt64(body.count)))
+        if url != nil { stream.write(body.span) }
+        stream.finish()
+        return true
+    }
+
+    func received(_ bytes: Span<UInt8>) {}
+
+    func receivedEnd(trailers: Headers) {}
+
+    func malformed(_ error: ParseError) { stream?.abort() }
+
+    func drained() {}
+
+    func aborted(_ cause: ClientLoss) { stream = nil }
+}

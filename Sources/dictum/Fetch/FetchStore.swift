@@ -1,0 +1,84 @@
+internal import Dictionaries
+internal import DictumClient
+internal import Dispatch
+internal import Foundation
+internal import Primitives
+
+/// The dictionaries of `fetch` in a folder, apart for each set of credentials; blocking.
+///
+/// It is the store of the client of apps. A folder that cannot be used holds nothing, and keeps nothing.
+struct FetchStore: Sendable {
+    /// The size of all dictionaries of one set of credentials.
+    private static let limit = ClientStore.Limit.mebibytes(256)
+
+    let directory: String
+    private let opened: Result<ClientStore, any Error>
+    /// The credentials that a request sends; nil for none.
+    private let user: String?
+
+    init(directory: String, user: String? = nil) {
+        self.directory = directory
+        self.user = user
+        opened = Result {
+            try ClientStore.persistent(at: URL(fileURLWithPath: directory), limit: Self.limit)
+        }
+    }
+
+    /// Returns the dictionary to offer for a URL, and the one that came from the URL itself, even if it has expired.
+    func held(for url: FetchURL, at milliseconds: Int64) -> (offered: HeldDictionary?, own: HeldDictionary?) {
+        let found = use { await $0.held(for: url.target, now: milliseconds) }
+        guard case .success(let held) = found else { return (nil, nil) }
+        return (held.best.map(HeldDictionary.init), held.own.map(HeldDictionary.init))
+    }
+
+    /// Returns true if a dictionary that came from this URL may be offered.
+    func hasFresh(_ url: FetchURL, at seconds: Int64) -> Bool {
+        (try? use { await $0.hasUsable(url.target, at: seconds) }.get()) == true
+    }
+
+    /// Keeps a dictionary in place of an older one with the same match; returns false if it is too large.
+    func keep(_ record: CachedDictionary, _ body: Body) throws -> Bool {
+        let record = ClientRecord(dictionary: record, fields: [])
+        return try use { try await $0.keep(record, body, generation: $0.generation) }.get()
+    }
+
+    func remove(_ record: CachedDictionary) { _ = use { await $0.remove(record) } }
+
+    /// Waits for the actor of the store; no task may call this.
+    private func use<Value: Sendable>(
+        _ work: @escaping @Sendable (UserDictionaries) async throws -> Value
+    ) -> Result<Value, any Error> {
+        opened.flatMap { store in
+            let result = Guarded<Result<Value, any Error>?>(nil)
+            let ended = DispatchSemaphore(value: 0)
+            let dictionaries = store.dictionaries(of: user)
+            Task.detached {
+                let value: Result<Value, any Error>
+                do { value = .success(try await work(dictionaries)) } catch { value = .failure(error) }
+                result.withLock { $0 = value }
+                ended.signal()
+            }
+            ended.wait()
+            return result.withLock { $0 } ?? .failure(CancellationError())
+        }
+    }
+}
+
+/// A dictionary whose body has been checked against its digest.
+struct HeldDictionary: Sendable {
+    let record: CachedDictionary
+    let body: Body
+}
+
+extension HeldDictionary {
+    init(_ held: HeldBody) { self.init(record: held.record.dictionary, body: held.body) }
+
+    /// Makes a dictionary for the requests of this process alone.
+    init(_ body: Body, url: String = "", offer: UseAsDictionary? = nil) {
+        record = CachedDictionary(
+            url: url, match: offer?.match ?? "", matchDest: offer?.matchDest ?? [], id: offer?.id ?? "",
+            digest: body.digest.hex, bytes: body.count, etag: nil, storedAt: 0, usableSeconds: 0, expiresAt: 0
+        )
+        self.body = body
+    }
+}

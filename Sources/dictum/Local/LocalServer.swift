@@ -1,0 +1,106 @@
+internal import Dispatch
+internal import HTTP
+internal import Primitives
+
+/// The application of a local server, which lives on its loop.
+protocol LocalApplication: Application, Handler, SendableMetatype {
+    /// Receives the application's own token, for deadlines.
+    func added(as token: Token)
+}
+
+/// A small HTTP server for a command, on an event loop of its own.
+///
+/// Safe from any thread except that loop.
+final class LocalServer<Served: LocalApplication>: Sendable {
+    /// The addresses it listens at, with the ports that the system chose.
+    let endpoints: [Endpoint]
+    private let loop: EventLoop
+    private let token: Token
+
+    /// Listens at each address, such as 127.0.0.1 and port 0, and accepts from now on.
+    ///
+    /// `make` makes the application on the loop.
+    init(
+        _ label: String, at addresses: [(host: String, port: UInt16)],
+        settings: ServerSettings = ServerSettings(),
+        _ make: @escaping @Sendable (EventLoop.Core) -> Served
+    ) throws(CommandError) {
+        let sockets = try addresses.map { address throws(CommandError) in
+            try Self.listen(address.host, address.port)
+        }
+        endpoints = sockets.map(\.endpoint)
+        loop = EventLoop(label: label)
+        let made = Guarded<Token>(.none)
+        Self.run(on: loop) { core in
+            let application = make(core)
+            let token = core.add(application)
+            application.added(as: token)
+            made.withLock { $0 = token }
+            for socket in sockets {
+                Listener(
+                    sockets: [socket], application: application, settings: settings, count: ConnectionCount()
+                ).start(on: core)
+            }
+        }
+        token = made.withLock { $0 }
+    }
+
+    /// Runs a closure on the loop, and returns once it has ended.
+    func execute(_ work: @escaping @Sendable (Served) -> Void) {
+        Self.run(on: loop) { [token] core in
+            if let application = core.handler(token, as: Served.self) { work(application) }
+        }
+    }
+
+    private static func run(on loop: EventLoop, _ work: @escaping @Sendable (EventLoop.Core) -> Void) {
+        let ended = DispatchSemaphore(value: 0)
+        loop.execute { core in
+            work(core)
+            ended.signal()
+        }
+        ended.wait()
+    }
+
+    func stop() { loop.stop() }
+
+    private static func listen(_ host: String, _ port: UInt16) throws(CommandError) -> ListeningSocket {
+        do throws(SystemError) {
+            let address = Endpoint.resolve(host: host, port: port).first
+            let sockets = try address.map { endpoint throws(SystemError) in
+                try ListeningSocket.open(endpoint, count: 1)
+            }
+            if let socket = sockets?.first { return socket }
+        } catch {
+            throw CommandError("cannot listen on \(host):\(port): \(error.text)")
+        }
+        throw CommandError("cannot listen on \(host): it does not resolve; give an address of this machine")
+    }
+}
+
+/// A request that was responded to at once; later events are ignored.
+final class WholeResponse: RequestHandler {
+    private let stream: any ResponseStream
+
+    /// Sends the response, without the body for HEAD.
+    init(_ head: consuming ResponseHead, _ body: [UInt8], isHead: Bool, on stream: any ResponseStream) {
+        self.stream = stream
+        if isHead || head.status.isBodiless {
+            if isHead { head.headers.append(.contentLength, String(body.count)) }
+            stream.start(head, body: .none)
+        } else {
+            stream.start(head, body: .length(UInt64(body.count)))
+            stream.write(body.span)
+        }
+        stream.finish()
+    }
+
+    func received(_ bytes: Span<UInt8>) {}
+
+    func receivedEnd(trailers: Headers) {}
+
+    func malformed(_ error: ParseError) { stream.abort() }
+
+    func drained() {}
+
+    func aborted(_ cause: ClientLoss) {}
+}

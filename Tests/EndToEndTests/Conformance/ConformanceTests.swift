@@ -1,0 +1,141 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+@testable internal import dictum
+
+/// `dictum conformance`: what it says of clients, and the table of `deploy/CLIENTS.md`.
+@Suite(.timeLimit(.minutes(40))) struct ConformanceTests {
+    /// A line of `--json`.
+    private struct Line: Decodable {
+        let rule: String
+        let verdict: String
+        let detail: String?
+    }
+
+    private static func lines(_ text: String) throws -> [Line] {
+        try text.split(separator: "\n").map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+    }
+
+    /// Judges a client within this process; returns the findings as `--json` prints them.
+    private static func judge(
+        _ client: any ClientUnderTest & Sendable
+    ) async throws -> String {
+        try await onOwnThread {
+            let server = try JudgeServer(ClientRule.all, at: ("127.0.0.1", 0), host: "127.0.0.1", tls: nil)
+            defer { server.stop() }
+            let findings = try Conformance(server: server, rules: ClientRule.all).run(client)
+            return findings.map(OutputFormat.json).joined(separator: "\n")
+        }
+    }
+
+    /// Expects the findings that the page's table has for a client.
+    private static func expectTable(_ column: String, _ findings: String) throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Array(findings.utf8), to: "findings")
+        let script = Documentation.root.appending(path: "Tests/Clients/verdicts.py").path
+        let result = try RunningProcess.run(
+            [script, column, "\(folder.path)/findings"], of: "/usr/bin/python3")
+        #expect(result.status == 0, "\(result.errors)")
+    }
+
+    @Test func `the client of apps has the verdicts of the table`() async throws {
+        let folder = try TemporaryFolder()
+        try Self.expectTable("DictumClient", try await Self.judge(LibraryClient(folder: folder)))
+    }
+
+    @Test func `fetch has the verdicts of the table, over HTTP2`() throws {
+        let folder = try TemporaryFolder()
+        let certificates = try TestCertificates()
+        let result = try RunningProcess.run([
+            "conformance", "--json", "--certificate", certificates.file("server.pem"), "--private-key",
+            certificates.file("server.key"), "--", RunningProcess.dictum, "fetch", "--ca",
+            certificates.file("ca.pem"), "--cache", "\(folder.path)/cache", "-H", "Authorization: {user}",
+        ])
+        try Self.expectTable("fetch", result.text)
+    }
+
+    @Test(.enabled(if: Chromium.program != nil, Chromium.absence))
+    func `Chromium has the verdicts of the table, over HTTP2`() throws {
+        let certificates = try TestCertificates()
+        let judge = try RunningProcess([
+            "conformance", "--json", "--name", "localhost", "--certificate", certificates.file("server.pem"),
+            "--private-key", certificates.file("server.key"),
+        ])
+        let line = try judge.waitFor("/next")
+        let url = try #require(line.firstMatch(of: /https:[^ ]*/)).output
+        let browser = try Chromium(String(url), trusting: certificates)
+        try Self.expectTable("Chromium", try withExtendedLifetime(browser) { try judge.result().text })
+    }
+
+    @Test func `a careless client fails each rule that it breaks`() async throws {
+        let findings = try Self.lines(try await Self.judge(CarelessClient()))
+        let failed = findings.filter { $0.verdict == "fail" }.map(\.rule)
+        #expect(
+            failed == [
+                "first-request", "id", "other-id", "stale", "age", "must-revalidate-stale", "no-store",
+                "type",
+                "regexp", "pattern", "query", "most-specific", "other-origin", "foreign-pattern", "users",
+            ])
+        #expect(findings.first { $0.rule == "bomb" }?.verdict == "not tried")
+    }
+
+    @Test func `a client without dictionaries fails nothing, and the exit status is 0`() throws {
+        let result = try RunningProcess.run([
+            "conformance", "--json", "--only", "first-request,delta-zstd,users", "--", "curl", "-sf",
+        ])
+        let lines = try Self.lines(result.text)
+        #expect(lines.map(\.rule) == ["first-request", "delta-zstd", "users"])
+        #expect(lines.map(\.verdict) == ["pass", "not tried", "not tried"])
+        #expect(lines[1].detail == "/zstd?2 does not name /zstd" && result.status == 0)
+    }
+
+    @Test func `a client that writes something else fails with 1`() throws {
+        let result = try RunningProcess.run([
+            "conformance", "--only", "first-request", "--", "sh", "-c", "curl -sf $0 && echo more", "{url}",
+        ])
+        #expect(result.status == 1)
+        #expect(result.text.contains("/first: expected the body, came another one"), "\(result.text)")
+        #expect(result.text.hasSuffix("0 pass, 1 fail, 0 not tried\n"), "\(result.text)")
+    }
+
+    @Test func `a command that does not end is stopped, and one that does not exist is said`() throws {
+        let hanging = try RunningProcess.run([
+            "conformance", "--only", "first-request", "--max-time", "1", "--", "sh", "-c",
+            "curl -sf $0; exec sleep 600",
+        ])
+        #expect(
+            hanging.text.contains("/first: expected the body, came nothing within 1 s"), "\(hanging.text)")
+        let missing = try RunningProcess.run(["conformance", "--", "dictum-has-no-such-command"])
+        #expect(
+            missing.status == 1 && missing.errors.contains("there is no command dictum-has-no-such-command"))
+    }
+
+    @Test(arguments: [
+        (["--only", "delta-zst"], #"--only: unknown rule delta-zst: did you mean "delta-zstd"?"#),
+        (["--certificate", "a.pem"], "--certificate and --private-key: expected both or none"),
+        (["--listen", "here"], "--listen: expected HOST:PORT, such as 127.0.0.1:0"),
+        (["--max-time", "0"], "--max-time: expected 1 to 86400 seconds"),
+    ])
+    func `wrong options are said before anything starts`(options: [String], expected: String) throws {
+        let result = try RunningProcess.run(["conformance"] + options)
+        #expect(result.status == 64 && result.errors.contains(expected), "\(result.errors)")
+    }
+
+    @Test func `a script is told the URLs one by one, and the end`() throws {
+        let judge = try RunningProcess(["conformance", "--json", "--only", "first-request,unasked"])
+        let origin = try #require(judge.waitFor("/next").firstMatch(of: /http:[^ ]*/)).output.dropLast()
+        let port = try #require(UInt16(origin.split(separator: ":").last ?? ""))
+        func next(_ result: String) throws -> WireMessage {
+            let socket = try WireSocket(port: port)
+            socket.send("GET /next\(result) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n")
+            return try socket.receive()
+        }
+        #expect(String(decoding: try next("").body, as: UTF8.self) == "\(origin)/first")
+        // Who asks again without a result gets the same.
+        #expect(String(decoding: try next("").body, as: UTF8.self) == "\(origin)/first")
+        #expect(String(decoding: try next("?failed=x").body, as: UTF8.self) == "\(origin)/unasked")
+        #expect(try next("?failed=x").status == 204)
+        #expect(try Self.lines(judge.result().text).map(\.verdict) == ["not tried", "not tried"])
+    }
+}
