@@ -16,7 +16,8 @@ package enum Negotiation {
         if request.isHTTP10 && !response.isBodyWhole { return untouched(request, response, because: .http10) }
         let negotiator = Negotiator(
             accept: request.acceptEncoding, upstream: response.coding, bodyBytes: response.bodyBytes,
-            dictionary: dictionary, serverPreference: serverPreference, bodyBytesSeen: response.bodyBytesSeen)
+            dictionary: dictionary, isConditional: request.isConditional, serverPreference: serverPreference,
+            bodyBytesSeen: response.bodyBytesSeen)
         return negotiator.coded(
             policyObstacle: route.dictionaryObstacle(request: request, response: response))
     }
@@ -46,6 +47,7 @@ private struct Negotiator {
     let upstream: UpstreamCoding
     let bodyBytes: Int?
     let dictionary: DictionaryLookUp
+    let isConditional: Bool
     let serverPreference: CodingPreference
     /// The number of body bytes so far, if the length is not known.
     let bodyBytesSeen: Int
@@ -84,7 +86,7 @@ private struct Negotiator {
         let reason: Reason =
             if coding.usesDictionary {
                 .delta
-            } else if coding == .identity, obstacle == .noDictionaryOffered {
+            } else if coding == .identity, dictionary == .noneOffered, obstacle == absence {
                 .noCodingAccepted
             } else {
                 obstacle ?? .otherCodingPreferred
@@ -95,11 +97,19 @@ private struct Negotiator {
     /// Returns the reason why the dictionary is not used, whatever the weights; nil if it may be.
     private func lookUpObstacle() -> Reason? {
         switch dictionary {
-        case .noneOffered: return .noDictionaryOffered
+        case .noneOffered: return absence
         case .unknown: return .dictionaryUnknown
         case .cold: return .dictionaryCold
         case .found: return accepts(.dcz) || accepts(.dcb) ? nil : .codingNotAccepted
         }
+    }
+
+    /// The reason for a request that advertises no dictionary, as far as the request tells it.
+    private var absence: Reason {
+        guard accept.quality(of: .dcz) > 0 || accept.quality(of: .dcb) > 0 else {
+            return .clientWithoutDictionaries
+        }
+        return isConditional ? .dictionaryNotKept : .clientNew
     }
 
     private func accepts(_ coding: ContentCoding) -> Bool {

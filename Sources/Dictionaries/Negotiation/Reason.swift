@@ -8,8 +8,13 @@ package enum Reason: Int, CaseIterable, Sendable {
     case deltaCached
 
     // A dictionary was not used, because of the request.
-    /// The request has no valid Available-Dictionary.
-    case noDictionaryOffered
+    // The request has no valid Available-Dictionary, and
+    /// accepts neither dcb nor dcz: its client does not support dictionaries.
+    case clientWithoutDictionaries
+    /// asks whether a response that its client keeps is still valid: the client has kept that, but no dictionary.
+    case dictionaryNotKept
+    /// shows nothing that its client has kept.
+    case clientNew
     /// The digest names no dictionary that this request may use.
     case dictionaryUnknown
     /// The dictionary is known, but its bytes are not in memory.
@@ -87,7 +92,9 @@ package enum Reason: Int, CaseIterable, Sendable {
         switch self {
         case .delta: "delta"
         case .deltaCached: "delta-cached"
-        case .noDictionaryOffered: "no-dictionary-offered"
+        case .clientWithoutDictionaries: "client-without-dictionaries"
+        case .dictionaryNotKept: "dictionary-not-kept"
+        case .clientNew: "client-new"
         case .dictionaryUnknown: "dictionary-unknown"
         case .dictionaryCold: "dictionary-cold"
         case .codingNotAccepted: "coding-not-accepted"

@@ -16,6 +16,8 @@ package struct RequestFacts: Sendable {
     /// Origin, as sent.
     package var origin: String?
     package var hasRange = false
+    /// True if the client has a response that it asks about (RFC 9110 sections 13.1.2 and 13.1.3).
+    package var isConditional = false
     package var hasAuthorization = false
     /// True if the request has a cookie that the setting `ignore_cookies` does not name.
     package var hasCookie = false

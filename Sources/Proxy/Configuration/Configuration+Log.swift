@@ -35,6 +35,8 @@ extension Configuration {
                 case text, json
                 /// The combined format of Apache and nginx.
                 case combined
+                /// The same behind the request's host.
+                case vhostCombined
             }
 
             package enum ClientFields: Sendable, Equatable {
@@ -76,10 +78,13 @@ extension Settings {
         ),
         .value(
             "format", \.format,
-            .choice(["auto": .auto, "text": .text, "json": .json, "combined": .combined]),
+            .choice([
+                "auto": .auto, "text": .text, "json": .json, "combined": .combined,
+                "vhost_combined": .vhostCombined,
+            ]),
             """
             The format of each line. auto: that of log.format, and JSON in a file. combined: the format of Apache and nginx \
-            with that name.
+            with that name. vhost_combined: the same, with the request's host in front.
             """),
         .value(
             "client_fields", \.clientFields,

@@ -126,6 +126,7 @@ final class Exchange: Handler {
         record.timeMicroseconds = Int(SystemClock.unixMilliseconds) * 1000
         record.version = head.version
         record.routeIndex = route.index
+        record.isFromBrowser = facts.secFetchSite != nil
         record.isPrivate = route.policy.scope != .public || linked == nil && choice.isPrivate
         if route.policy.scope == .private { identify() }
     }

@@ -26,6 +26,7 @@ extension RequestFacts {
         secFetchMode = head.headers.joined(.secFetchMode).map(SecFetchMode.init)
         origin = head.headers.first(.origin)
         hasRange = head.headers.contains(.range)
+        isConditional = head.headers.contains(.ifNoneMatch) || head.headers.contains(.ifModifiedSince)
         var cacheControl = CacheControl()
         head.headers.forEachValue(of: .cacheControl) { cacheControl.read($0) }
         noStore = cacheControl.noStore

@@ -7,6 +7,8 @@ struct AccessLogFormat: Sendable {
         case json, text
         /// The combined format of Apache and nginx.
         case combined
+        /// The same behind the request's host: Apache's `vhost_combined`.
+        case vhostCombined
 
         init(_ format: Configuration.Log.Access.Format, isJSON: Bool) {
             switch format {
@@ -14,6 +16,7 @@ struct AccessLogFormat: Sendable {
             case .json: self = .json
             case .text: self = .text
             case .combined: self = .combined
+            case .vhostCombined: self = .vhostCombined
             }
         }
     }
@@ -56,6 +59,10 @@ struct AccessLogFormat: Sendable {
         case .json: appendJSON(record, rate, to: &buffer)
         case .text: appendText(record, rate, to: &buffer)
         case .combined: appendCombined(record, to: &buffer)
+        case .vhostCombined:
+            buffer.append("", escaping: record.description?.host ?? [UInt8(ascii: "-")], limit: Limit.host)
+            buffer.append(" ")
+            appendCombined(record, to: &buffer)
         }
         buffer.append(UInt8(ascii: "\n"))
     }

@@ -22,6 +22,10 @@ struct LoopCounters: Sendable {
         "dictum_requests_by_protocol_total",
         labels: [MetricLabel("protocol", HTTPVersion.allCases.map { "\($0.text)" })],
         "Requests by the version of HTTP that the client speaks.")
+    var clients = LoopCounter(
+        "dictum_requests_by_client_total",
+        labels: [MetricLabel("client", ["browser", "other"]), MetricLabel("delta", ["yes", "no"])],
+        "Requests by the kind of client, and by whether the response was a delta.")
     var bodyBytes = LoopCounter(
         "dictum_body_bytes_total", per: .route, labels: [MetricLabel("stage", ["before", "after"])],
         "Bytes of response bodies before and after coding.")
@@ -169,6 +173,7 @@ extension LoopCounters {
         let statusClass = record.status / 100
         responses.add(at: 1...5 ~= statusClass ? statusClass : 0)
         if let version = record.version { protocols.add(at: version.rawValue) }
+        clients.add(at: (record.isFromBrowser ? 0 : 2) + (record.coding.usesDictionary ? 0 : 1))
         bodyBytes.add(record.bodyBytesBefore, row: route, at: 0)
         bodyBytes.add(record.bodyBytesSent, row: route, at: 1)
         sentBodyBytes.add(record.bodyBytesSent, at: record.coding.index)

@@ -23,6 +23,8 @@ struct RequestRecord: Sendable {
     var reason: Reason?
     /// The position of the route's match in `RouteNames`, or nil if no route matched.
     var routeIndex: Int?
+    /// True if the request has Sec-Fetch-Site, which every browser adds over a secure transport.
+    var isFromBrowser = false
     /// True if the route is private, so that the target may be personal.
     var isPrivate = false
     /// The time from the request's head until the last byte of the response was handed to the connection.

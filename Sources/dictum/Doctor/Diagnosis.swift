@@ -182,7 +182,7 @@ struct Diagnosis: Sendable {
 
     private static func refusal(_ reason: String?) -> DoctorFinding {
         switch reason.flatMap({ Reason(text: $0) }) {
-        case .noDictionaryOffered: .availableDictionaryStripped
+        case .clientNew, .clientWithoutDictionaries, .dictionaryNotKept: .availableDictionaryStripped
         case .codingNotAccepted: .codingsStripped
         case .insecureTransport: .forwardedAsInsecure
         default: .notUsed(reason: reason)

@@ -53,7 +53,11 @@ enum ReportAdvice {
         case .authorityOff: "the Host is not in authorities"
         case .codingNotAccepted:
             "Accept-Encoding has neither dcz nor dcb: something in front of Dictum removes them"
-        case .noDictionaryOffered: "the client has none yet, or its dictionary has expired"
+        case .clientWithoutDictionaries:
+            "the client does not support dictionaries, or something in front removes dcz and dcb"
+        case .dictionaryNotKept:
+            "the client kept an earlier response and no dictionary; `dictum doctor` says why"
+        case .clientNew: "the client shows nothing of an earlier response"
         case .dictionaryUnknown: "the dictionary is not here for this URL"
         case .dictionaryCold: "the dictionary could not be read in time"
         case .verifyFailed: "a delta did not decode; see the log"

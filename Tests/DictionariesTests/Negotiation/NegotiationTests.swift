@@ -46,12 +46,30 @@ struct NegotiationTests {
 
     @Test(
         arguments: [
-            (.noneOffered, .noDictionaryOffered), (.unknown, .dictionaryUnknown), (.cold, .dictionaryCold),
+            (.noneOffered, .clientNew), (.unknown, .dictionaryUnknown), (.cold, .dictionaryCold),
         ] as [(DictionaryLookUp, Reason)])
     func `without a dictionary at hand the best plain coding is used`(
         dictionary: DictionaryLookUp, reason: Reason
     ) {
         #expect(Facts.decide(dictionary) == Decision(coding: .zstd, reason: reason))
+    }
+
+    @Test(
+        arguments: [
+            ("gzip, zstd", false, .clientWithoutDictionaries),
+            ("gzip, zstd", true, .clientWithoutDictionaries),
+            ("*, dcz;q=0", false, .clientWithoutDictionaries), ("gzip, zstd, dcb", false, .clientNew),
+            ("gzip, zstd, dcz;q=0.1", true, .dictionaryNotKept),
+        ] as [(String, Bool, Reason)])
+    func
+        `a request without a dictionary tells whether its client could have one, and whether it keeps responses`(
+            accept: String, isConditional: Bool, reason: Reason
+        )
+    {
+        let request = Facts.request(accept: accept) {
+            ($0.availableDictionary, $0.isConditional) = (nil, isConditional)
+        }
+        #expect(Facts.decide(request, .noneOffered).reason == reason)
     }
 
     /// The reasons that forbid a dictionary leave a plain coding.

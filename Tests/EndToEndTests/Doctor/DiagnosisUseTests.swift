@@ -10,7 +10,9 @@ struct DiagnosisUseTests {
     // MARK: The use
 
     @Test(arguments: [
-        ("no-dictionary-offered", DoctorFinding.availableDictionaryStripped),
+        ("client-new", DoctorFinding.availableDictionaryStripped),
+        ("dictionary-not-kept", .availableDictionaryStripped),
+        ("client-without-dictionaries", .availableDictionaryStripped),
         ("coding-not-accepted", .codingsStripped), ("insecure-transport", .forwardedAsInsecure),
         ("dictionary-unknown", .notUsed(reason: "dictionary-unknown")), ("", .notUsed(reason: nil)),
     ])

@@ -170,7 +170,8 @@ private func full(_ record: inout RequestRecord) {
         (AccessLogFormat.Limit.method, "method"),
     ])
     func `a field beyond its limit ends with three dots`(limit: Int, field: String) {
-        for form in [AccessLogFormat.Form.json, .text, .combined] where form != .combined || field != "host" {
+        for form in [AccessLogFormat.Form.json, .text, .combined, .vhostCombined]
+        where form != .combined || field != "host" {
             for length in [limit, limit + 1] {
                 let long = String(repeating: "x", count: length)
                 let line = line(
@@ -200,6 +201,14 @@ private func full(_ record: inout RequestRecord) {
         #expect(
             line(.combined, method: []) { ($0.status, $0.version) = (0, nil) }
                 == #"192.0.2.1 - - [14/Nov/2023:22:13:20 +0000] "-" 499 0 "-" "-""# + "\n")
+    }
+
+    @Test func `vhost_combined is the combined line behind the request's host`() {
+        for (host, text) in [("api.example:8443", "api.example:8443"), ("a b\n", #"a\x20b\x0a"#), (nil, "-")]
+        {
+            #expect(
+                line(.vhostCombined, host: host, change: full) == text + " " + line(.combined, change: full))
+        }
     }
 
     @Test func `no byte of a client breaks a combined line or its quotation marks`() throws {

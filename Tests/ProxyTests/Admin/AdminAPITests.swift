@@ -122,7 +122,7 @@ extension [String: Any] {
         let feed = routes[0]
         #expect(feed.number("requests") == 2 && feed.number("deltas") == 1 && feed.number("hit_rate") == 0.5)
         #expect(feed.number("codings", "dcz") == 1 && feed.number("codings", "gzip") == 1)
-        #expect(feed.list("reasons").first?.text("reason") == "no-dictionary-offered")
+        #expect(feed.list("reasons").first?.text("reason") == "client-new")
         #expect(feed.list("reasons").first?.number("requests") == 1)
         func metric(_ series: String) throws -> Double { Double(try proxy.metric(series)) }
         let before = try metric(#"dictum_body_bytes_total{route="/feed",stage="before"}"#)

@@ -28,7 +28,10 @@ private let second = Feed.bytes(version: 1, items: 40)
 
     @Test(
         arguments: [
-            ("X-A: 1", "dcz", nil, "no-dictionary-offered"), ("X-A: 1", "gzip", first, "coding-not-accepted"),
+            ("X-A: 1", "dcz", nil, "client-new"), ("X-A: 1", "gzip", nil, "client-without-dictionaries"),
+            (#"If-None-Match: "former""#, "dcz", nil, "dictionary-not-kept"),
+            ("If-Modified-Since: Sat, 01 Jan 2000 00:00:00 GMT", "dcb", nil, "dictionary-not-kept"),
+            ("X-A: 1", "gzip", first, "coding-not-accepted"),
             ("X-A: 1", "dcz", second, "dictionary-unknown"),
             ("Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors", "dcz", first, "cross-origin"),
             ("X-Forwarded-Proto: http", "dcz", first, "insecure-transport"),
@@ -73,7 +76,7 @@ private let second = Feed.bytes(version: 1, items: 40)
         let answer = try TestProxy(json(first, field), "explain: true")
             .fetch("/feed", "Accept-Encoding: dcz, gzip")
         let explanation = try #require(answer["Dictum-Explain"])
-        #expect(explanation.contains("reason=no-dictionary-offered;"))
+        #expect(explanation.contains("reason=client-new;"))
         #expect(explanation.hasSuffix(";not-offered=\(obstacle)"), "\(explanation)")
     }
 
