@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Dictionaries
 internal import Foundation
 internal import Glibc
 
@@ -11,7 +12,8 @@ struct FetchCommand: ParsableCommand {
             Keeps the dictionaries that servers offer, advertises the matching one, decodes and verifies the response, \
             and reports its cost on standard error. Bytes on the wire are those of the coded body. The certificate of an \
             https URL must lead to an authority of the system, of the file that SSL_CERT_FILE names, or of --ca. HTTP/2 \
-            and HTTP/1.1 give the same bodies and dictionaries; -v names the version of each exchange.
+            and HTTP/1.1 give the same bodies and dictionaries; -v names the version of each exchange. Requests with other \
+            credentials (Authorization, Cookie) have other dictionaries; only GET has any.
             """)
 
     @Argument(help: "The URL, such as http://127.0.0.1:8080/api/feed.")
@@ -35,6 +37,29 @@ struct FetchCommand: ParsableCommand {
 
     @OptionGroup var request: RequestOptions
 
+    @Option(
+        name: [.customShort("X"), .customLong("request")],
+        help: ArgumentHelp("The method (default: GET, or POST with -d)", valueName: "method"))
+    var method: String?
+
+    @Option(
+        name: [.customShort("d"), .customLong("data")],
+        help: ArgumentHelp(
+            "Send this content, over HTTP/1.1; @FILE reads a file without its line breaks, @- standard input; repeatable, joined by &.",
+            valueName: "data"))
+    var data: [String] = []
+
+    @Flag(
+        name: [.customShort("L"), .customLong("location")],
+        help:
+            "Follow redirects, at most ten. Credentials (Authorization, Cookie) do not go to another origin.")
+    var location = false
+
+    @Flag(
+        name: [.customShort("k"), .customLong("insecure")],
+        help: "Accept any certificate. Dictionaries of such responses are kept apart.")
+    var insecure = false
+
     @Flag(help: "Exit with 1 and write no body if the status is 400 or more.")
     var fail = false
 
@@ -56,17 +81,7 @@ struct FetchCommand: ParsableCommand {
         // A write to a closed pipe then fails with an error that we report, instead of ending the process.
         signal(SIGPIPE, SIG_IGN)
         do {
-            let directory = try cache ?? Self.defaultCache()
-            let url = try FetchURL(url)
-            let fields = try request.fields()
-            var fetcher = try Fetcher(
-                store: FetchStore(directory: directory, user: fields.credentials), from: url,
-                authority: request.ca, protocols: request.protocols(for: url))
-            fetcher.fields = fields
-            fetcher.accepted = accept
-            fetcher.isVerbose = verbose
-            fetcher.secondsMax = maxTime
-            let fetched = try fetcher.fetch(url)
+            let fetched = try fetch()
             for warning in fetched.warnings { StandardError.write("dictum: \(warning)") }
             let isFailure = fail && fetched.report.status >= 400
             if !isFailure { try write(fetched.body) }
@@ -77,6 +92,38 @@ struct FetchCommand: ParsableCommand {
             StandardError.write("dictum: \(error)")
             throw error.isUsage ? ExitCode.validationFailure : ExitCode.failure
         }
+    }
+
+    /// Fetches the URL, and with -L what it leads to.
+    private func fetch() throws -> Fetched {
+        let directory = try cache ?? Self.defaultCache()
+        let deadline = FetchDeadline(seconds: maxTime)
+        var target = FetchTarget(
+            url: try FetchURL(url), fields: try request.fields(),
+            content: try FetchContent(method: method, data: data))
+        for _ in 0...Redirect.countMax {
+            let fetched = try fetcher(for: target, directory).fetch(target.url, until: deadline)
+            guard location, let next = try target.next(after: fetched.head) else { return fetched }
+            target = next
+        }
+        throw FetchError.tooManyRedirects(target.url.text)
+    }
+
+    private func fetcher(for target: FetchTarget, _ directory: String) throws -> Fetcher {
+        var protocols = try request.protocols(for: target.url)
+        if !target.content.bytes.isEmpty {
+            guard protocols.contains(.http1) else { throw FetchError.http2WithContent }
+            protocols = .http1
+        }
+        let credentials = target.fields.credentials
+        // What an unknown server gave is named to no other one.
+        let user = insecure ? "insecure\n" + (credentials ?? "") : credentials
+        var fetcher = try Fetcher(
+            store: FetchStore(directory: directory, user: user), from: target.url, authority: request.ca,
+            verifies: !insecure, protocols: protocols)
+        (fetcher.fields, fetcher.content) = (target.fields, target.content)
+        (fetcher.accepted, fetcher.isVerbose) = (accept, verbose)
+        return fetcher
     }
 
     private func write(_ body: [UInt8]) throws(CommandError) {

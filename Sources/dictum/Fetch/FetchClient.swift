@@ -26,9 +26,14 @@ final class FetchClient: Sendable {
     }
 
     /// Makes a client for https, which trusts the authorities in a PEM file, or without one those of the system.
-    convenience init(_ protocols: HTTPProtocols, trusting authority: String?) throws(TLSError) {
+    ///
+    /// Without `verifies` any certificate will do.
+    convenience init(
+        _ protocols: HTTPProtocols, trusting authority: String?, verifies: Bool = true
+    ) throws(TLSError) {
         var settings = TLSClientSettings()
         settings.authority = authority
+        settings.verifies = verifies
         // A server that must speak HTTP/2 may still choose, so that the user is told what it chose.
         settings.protocols = protocols.contains(.http2) ? .all : .http1
         self.init(protocols, tls: try TLSClientContext(settings))
@@ -39,18 +44,18 @@ final class FetchClient: Sendable {
         loop.stop()
     }
 
-    /// Sends a request without a body and waits for the complete response until `deadline`.
+    /// Sends a request with its content, by HTTP/1.1 if there is any, and waits for the complete response until `deadline`.
     ///
     /// Tries the addresses in turn until one accepts the connection. Calls `onSend` on the loop, with the version of
     /// HTTP, each time that the request is sent.
     func send(
-        _ request: RequestHead, to endpoints: [Endpoint], deadline: FetchDeadline,
+        _ request: RequestHead, _ content: [UInt8] = [], to endpoints: [Endpoint], deadline: FetchDeadline,
         onSend: @escaping @Sendable (HTTPVersion) -> Void = { _ in }
     ) throws(FetchError) -> FetchResponse {
         var failure = FetchError.unknownHost(request.headers.first(.host) ?? "")
         for endpoint in endpoints {
             do throws(FetchError) {
-                return try send(request, to: endpoint, deadline: deadline, onSend: onSend)
+                return try send(request, content, to: endpoint, deadline: deadline, onSend: onSend)
             } catch {
                 failure = error
                 switch error {
@@ -64,7 +69,7 @@ final class FetchClient: Sendable {
     }
 
     private func send(
-        _ request: RequestHead, to endpoint: Endpoint, deadline: FetchDeadline,
+        _ request: RequestHead, _ content: [UInt8], to endpoint: Endpoint, deadline: FetchDeadline,
         onSend: @escaping @Sendable (HTTPVersion) -> Void
     ) throws(FetchError) -> FetchResponse {
         let outcome = Guarded<FetchExchange.Outcome?>(nil)
@@ -72,7 +77,8 @@ final class FetchClient: Sendable {
         loop.execute { [token] core in
             guard let part = core.handler(token, as: FetchLoop.self) else { return }
             let exchange = FetchExchange(
-                request, to: part.target(of: request, at: endpoint), dialer: part.dialer, onSend: onSend
+                request, content, to: part.target(of: request, at: endpoint), dialer: part.dialer,
+                onSend: onSend
             ) { result in
                 outcome.withLock { $0 = result }
                 ended.signal()

@@ -21,6 +21,12 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
     case noDictionaryOffered(ContentCoding)
     /// The body cannot be decoded.
     case coding(CodingError)
+    /// The redirect leads to this, which is no URL of fetch.
+    case redirect(String)
+    /// Redirects lead on and on.
+    case tooManyRedirects(String)
+    /// HTTP/2 is wanted for a request with content.
+    case http2WithContent
 
     var description: String {
         switch self {
@@ -39,13 +45,18 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
         case .noDictionaryOffered(let coding):
             "the response is coded in \(coding.token), but no dictionary was offered; this is a fault of the server"
         case .coding(let error): "cannot decode the response: \(error); its body was discarded"
+        case .redirect(let location):
+            "the response redirects to \(OutputFormat.plain(location)): expected an http or https URL"
+        case .tooManyRedirects(let url):
+            "more than \(Redirect.countMax) redirects; the last one led to \(url)"
+        case .http2WithContent: "content (-d) goes by HTTP/1.1 only: give --http1.1 in place of HTTP/2"
         }
     }
 
     /// True if the command line is wrong.
     var isUsage: Bool {
         switch self {
-        case .notAURL, .http2WithoutTLS: true
+        case .notAURL, .http2WithoutTLS, .http2WithContent: true
         default: false
         }
     }

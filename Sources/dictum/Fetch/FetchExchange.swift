@@ -24,6 +24,7 @@ final class FetchExchange: VersionedResponseHandler {
 
     private let dialer: ClientDialer
     private let request: RequestHead
+    private let content: [UInt8]
     private let target: UpstreamTarget
     private let onSend: (HTTPVersion) -> Void
     private var onEnd: ((Outcome) -> Void)?
@@ -34,10 +35,11 @@ final class FetchExchange: VersionedResponseHandler {
     private var isSecondTry = false
 
     init(
-        _ request: RequestHead, to target: UpstreamTarget, dialer: ClientDialer,
+        _ request: RequestHead, _ content: [UInt8], to target: UpstreamTarget, dialer: ClientDialer,
         onSend: @escaping (HTTPVersion) -> Void, onEnd: @escaping (Outcome) -> Void
     ) {
         self.request = request
+        self.content = content
         self.target = target
         self.dialer = dialer
         self.onSend = onSend
@@ -51,11 +53,22 @@ final class FetchExchange: VersionedResponseHandler {
             case .success(let connection):
                 self.connection = connection
                 onSend(connection.version)
-                connection.begin(request, handler: self)
+                begin(on: connection)
             case .failure(.upstream(let error)): end(.failure(.exchange(error)))
             case .failure(.http2(let failure)): end(.failure(.http2(failure)))
             }
         }
+    }
+
+    private func begin(on connection: any RequestStream) {
+        guard !content.isEmpty else { return connection.begin(request, handler: self) }
+        // Content was asked for by HTTP/1.1 only.
+        guard let connection = connection as? ClientConnection else {
+            return end(.failure(.http2WithContent))
+        }
+        connection.begin(request, framing: .length(UInt64(content.count)), handler: self)
+        connection.write(content.span)
+        connection.finish(trailers: Headers())
     }
 
     /// Aborts the exchange without calling `onEnd`.
@@ -96,7 +109,8 @@ final class FetchExchange: VersionedResponseHandler {
 
     func failed(_ error: UpstreamError) {
         // RFC 9112 section 9.3.1: the server may have closed an idle connection just as the request was sent.
-        if error == .stale, !isSecondTry {
+        // Other methods may have had their effect (RFC 9110 section 9.2.2).
+        if error == .stale, !isSecondTry, request.method.isIdempotent {
             isSecondTry = true
             return start()
         }

@@ -11,15 +11,18 @@ struct FetchVisit: Sendable {
     let expired: HeldDictionary?
     /// The user's own fields.
     let fields: RequestFields
+    let content: FetchContent
 
     init(
-        url: FetchURL, store: FetchStore, accepted: CodingList, fields: RequestFields = RequestFields()
+        url: FetchURL, store: FetchStore, accepted: CodingList, fields: RequestFields = RequestFields(),
+        content: FetchContent = FetchContent()
     ) {
         let now = SystemClock.unixMilliseconds
         self.url = url
         self.accepted = accepted
         self.fields = fields
-        guard accepted.usesDictionaries else {
+        self.content = content
+        guard accepted.usesDictionaries, content.mayUseDictionaries else {
             (offered, expired) = (nil, nil)
             return
         }
@@ -34,7 +37,7 @@ struct FetchVisit: Sendable {
         fields: RequestFields = RequestFields()
     ) {
         (self.url, self.accepted, self.offered, self.fields) = (url, accepted, offered, fields)
-        expired = nil
+        (expired, content) = (nil, FetchContent())
     }
 
     func request() throws(FetchError) -> RequestHead {
@@ -48,15 +51,16 @@ struct FetchVisit: Sendable {
             if let name = HeaderName(name) { headers.append(name, value) }
         }
         if let etag = expired?.record.etag { headers.append(.ifNoneMatch, etag) }
+        content.add(to: &headers)
         fields.add(to: &headers)
-        return RequestHead(method: .get, target: target, headers: headers)
+        return RequestHead(method: content.method, target: target, headers: headers)
     }
 
     /// Returns the body of a response, decoded and verified; for a 304, the body that was revalidated.
     func body(of response: FetchResponse) throws(FetchError) -> Body {
         if response.head.status == .notModified, let expired { return expired.body }
-        // We never send HEAD, so a response without a body is empty whatever its coding.
-        guard !response.head.status.isBodiless else { return Body([]) }
+        // A response without a body is empty whatever its coding.
+        guard !response.head.status.isBodiless, content.method != .head else { return Body([]) }
         let coding = try Self.coding(of: response)
         let dictionary = coding.usesDictionary ? offered?.body : nil
         if coding.usesDictionary, dictionary == nil { throw .noDictionaryOffered(coding) }
@@ -70,6 +74,7 @@ struct FetchVisit: Sendable {
 
     /// Returns the record to keep; nil if the response is no dictionary that a private cache may keep.
     func record(_ response: FetchResponse, _ body: Body) -> CachedDictionary? {
+        guard content.mayUseDictionaries else { return nil }
         let headers = response.head.headers
         return try? CachedDictionary(
             status: Int(response.head.status.rawValue),

@@ -12,16 +12,15 @@ struct Fetcher: Sendable {
     var accepted = CodingList.all
     var isVerbose = false
     var fields = RequestFields()
-    /// The time limit of a fetch, including its Links.
-    var secondsMax = 60
+    var content = FetchContent()
 
     /// Makes a client for the origin of an https `url`, or for any http URL; servers choose from `protocols`.
     ///
     /// A certificate must lead to an authority in the PEM file `authority`, or without one, to an authority of
-    /// the system.
+    /// the system; without `verifies`, any will do.
     init(
         store: FetchStore, from url: FetchURL? = nil, authority: String? = nil,
-        protocols: HTTPProtocols = .http1
+        verifies: Bool = true, protocols: HTTPProtocols = .http1
     ) throws(FetchError) {
         self.store = store
         guard let url, url.isTLS else {
@@ -29,7 +28,7 @@ struct Fetcher: Sendable {
             return
         }
         do throws(TLSError) {
-            client = try FetchClient(protocols, trusting: authority)
+            client = try FetchClient(protocols, trusting: authority, verifies: verifies)
         } catch {
             throw .tls(error.text)
         }
@@ -37,10 +36,11 @@ struct Fetcher: Sendable {
 
     /// Fetches a URL: offers the best dictionary, decodes, keeps the response if it is a dictionary, and follows
     /// its Links.
-    func fetch(_ url: FetchURL) throws(FetchError) -> Fetched {
-        let deadline = FetchDeadline(seconds: secondsMax)
+    func fetch(
+        _ url: FetchURL, until deadline: FetchDeadline = FetchDeadline(seconds: 60)
+    ) throws(FetchError) -> Fetched {
         let began = SystemClock.monotonicNanoseconds
-        let visit = FetchVisit(url: url, store: store, accepted: accepted, fields: fields)
+        let visit = FetchVisit(url: url, store: store, accepted: accepted, fields: fields, content: content)
         let response = try exchange(visit, deadline)
         let body = try visit.body(of: response)
         let milliseconds = Double((SystemClock.monotonicNanoseconds - began) / 10_000) / 100
@@ -50,7 +50,7 @@ struct Fetcher: Sendable {
             if follow(link, deadline, &warnings) { isStored = true }
         }
         let report = visit.report(response, body, isStored: isStored, milliseconds: milliseconds)
-        return Fetched(body: body.bytes, report: report, warnings: warnings)
+        return Fetched(head: response.head, body: body.bytes, report: report, warnings: warnings)
     }
 
     private func exchange(_ visit: FetchVisit, _ deadline: FetchDeadline) throws(FetchError) -> FetchResponse
@@ -58,8 +58,9 @@ struct Fetcher: Sendable {
         let endpoints = Endpoint.resolve(host: visit.url.host, port: visit.url.port)
         guard !endpoints.isEmpty else { throw .unknownHost(visit.url.host) }
         let request = try visit.request()
-        guard isVerbose else { return try client.send(request, to: endpoints, deadline: deadline) }
-        let response = try client.send(request, to: endpoints, deadline: deadline) { version in
+        let content = visit.content.bytes
+        guard isVerbose else { return try client.send(request, content, to: endpoints, deadline: deadline) }
+        let response = try client.send(request, content, to: endpoints, deadline: deadline) { version in
             FetchTranscript.print(request, version)
         }
         for head in response.interim { FetchTranscript.print(head) }
@@ -115,6 +116,7 @@ struct Fetcher: Sendable {
 
 /// The result of a fetch: the decoded body and its cost.
 struct Fetched: Sendable {
+    let head: ResponseHead
     let body: [UInt8]
     var report: FetchReport
     /// Problems that did not stop the fetch, one line each.

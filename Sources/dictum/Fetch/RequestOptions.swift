@@ -114,6 +114,13 @@ struct RequestFields: Sendable {
             ? nil : lines.map { "\($0.name.text): \($0.value)" }.sorted().joined(separator: "\n")
     }
 
+    /// Returns the fields without those of these names, which are in lower case.
+    func without(_ names: [String]) -> RequestFields {
+        var rest = self
+        rest.fields.removeAll { names.contains($0.name.text.lowercased()) }
+        return rest
+    }
+
     /// Adds the fields to a request; each replaces the program's own fields of its name.
     func add(to headers: inout Headers) {
         for (name, _) in fields { headers.remove(name) }

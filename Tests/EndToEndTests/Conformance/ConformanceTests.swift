@@ -50,7 +50,8 @@ internal import Testing
         let result = try RunningProcess.run([
             "conformance", "--json", "--certificate", certificates.file("server.pem"), "--private-key",
             certificates.file("server.key"), "--", RunningProcess.dictum, "fetch", "--ca",
-            certificates.file("ca.pem"), "--cache", "\(folder.path)/cache", "-H", "Authorization: {user}",
+            certificates.file("ca.pem"), "--cache", "\(folder.path)/cache", "-L", "-H",
+            "Authorization: {user}",
         ])
         try Self.expectTable("fetch", result.text)
     }

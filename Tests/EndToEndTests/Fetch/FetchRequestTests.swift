@@ -1,0 +1,168 @@
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+/// The options of `dictum fetch` that say what is sent: -X, -d, -L and -k, as curl has them.
+@Suite(.timeLimit(.minutes(40))) struct FetchRequestTests {
+    /// An origin whose dictionary is for everything.
+    private static func offering(_ status: String = "200 OK") throws -> Origin {
+        try Origin { _, connection in
+            connection.send(
+                Wire.answer(
+                    status, [#"Use-As-Dictionary: match="/*", id="a""#, "Cache-Control: max-age=60"],
+                    body: feed(1)))
+            connection.finish()
+        }
+    }
+
+    /// An origin that redirects `/from` to a location.
+    private static func redirecting(_ status: String, to location: String) throws -> Origin {
+        try Origin.closing { head in
+            head.split(separator: " ")[1] == "/from"
+                ? Wire.answer(status, ["Location: \(location)"]) : Wire.ok(body: feed(2))
+        }
+    }
+
+    // MARK: -X, -d
+
+    @Test func `data is sent as a form by POST, pieces joined and files without line breaks`() throws {
+        let origin = try Self.offering()
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        try fetching.folder.write(Array("b=2\r\n&c=3\n".utf8), to: "data")
+        _ = try fetching.fetch("\(origin.url)/", "-d", "a=1", "-d", "@\(fetching.folder.path)/data")
+        let request = try #require(origin.requests.last)
+        #expect(request.startLine == "POST / HTTP/1.1")
+        #expect(request.body == Array("a=1&b=2&c=3".utf8) && request["Content-Length"] == "11")
+        #expect(request["Content-Type"] == "application/x-www-form-urlencoded")
+        _ = try fetching.fetch(
+            "\(origin.url)/", "-X", "PUT", "-d", "{}", "-H", "Content-Type: application/json")
+        let put = try #require(origin.requests.last)
+        #expect(
+            put.method == "PUT" && put.body == Array("{}".utf8) && put["Content-Type"] == "application/json")
+    }
+
+    @Test func `data may come from standard input`() throws {
+        let origin = try Self.offering()
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let command = "printf 'a=1\\n' | \"$0\" fetch --cache cache -d @- \(origin.url)/ > body"
+        let result = try RunningProcess.run(
+            ["-c", command, RunningProcess.dictum], of: "/bin/sh", in: folder.path)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(origin.requests.last?.body == Array("a=1".utf8))
+    }
+
+    @Test(arguments: [["-X", "POST"], ["-X", "DELETE"], ["-d", "x"], ["-X", "GET", "-d", "x"]])
+    func `only a GET without content names and keeps dictionaries`(arguments: [String]) throws {
+        let origin = try Self.offering()
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        #expect(try !fetching.fetch("\(origin.url)/", arguments: arguments).report.stored)
+        #expect(try fetching.fetch("\(origin.url)/").report.stored)
+        _ = try fetching.fetch("\(origin.url)/", arguments: arguments)
+        #expect(origin.heads.allSatisfy { field("Available-Dictionary", of: $0) == nil })
+    }
+
+    @Test func `a response to HEAD has no body, whatever its fields say`() throws {
+        let origin = try Origin.closing { _ in
+            Array(
+                "HTTP/1.1 200 OK\r\nContent-Length: 9\r\nContent-Encoding: zstd\r\nConnection: close\r\n\r\n"
+                    .utf8)
+        }
+        defer { origin.stop() }
+        let head = try Fetching().fetch("\(origin.url)/", "-X", "HEAD")
+        #expect(head.body.isEmpty && head.report.status == 200)
+        #expect(origin.requests.last?.method == "HEAD")
+    }
+
+    @Test func `what cannot be sent is said in one line`() throws {
+        let fetching = try Fetching()
+        for (arguments, words, status) in [
+            (["-X", "a b"], "-X a b: expected a method, such as PUT", 1),
+            (["-X", "CONNECT"], "-X CONNECT: expected a method, such as PUT", 1),
+            (["-d", "@/nowhere"], "-d @/nowhere: the file cannot be read", 1),
+            (["-d", "x", "--http2-prior-knowledge"], "give --http1.1 in place of HTTP/2", 64),
+        ] as [([String], String, Int32)] {
+            let result = try RunningProcess.run(
+                ["fetch", "--cache", "\(fetching.folder.path)/cache", "http://127.0.0.1:1/"] + arguments)
+            #expect(result.status == status && result.errors.contains(words), "\(result.errors)")
+            #expect(result.errorLines.count == 1 && result.output.isEmpty)
+        }
+    }
+
+    // MARK: -L
+
+    @Test func `a redirect is followed if that is wanted`() throws {
+        let origin = try Self.redirecting("302 Found", to: "/to")
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        #expect(try fetching.fetch("\(origin.url)/from").report.status == 302)
+        #expect(try fetching.fetch("\(origin.url)/from", "-L").body == feed(2))
+        #expect(origin.requests.map(\.target) == ["/from", "/from", "/to"])
+    }
+
+    @Test func `another origin gets no credentials, and no dictionary of theirs`() throws {
+        let other = try Self.offering()
+        let origin = try Self.redirecting("307 Temporary Redirect", to: "\(other.url)/to")
+        defer {
+            origin.stop()
+            other.stop()
+        }
+        let fetching = try Fetching()
+        let secrets = ["-H", "Authorization: Bearer x", "--cookie", "sid=x", "-H", "X-Plain: y"]
+        _ = try fetching.fetch("\(other.url)/to", arguments: secrets)
+        _ = try fetching.fetch("\(origin.url)/from", arguments: ["-L"] + secrets)
+        let (first, last) = (try #require(origin.heads.first), try #require(other.heads.last))
+        #expect(field("Authorization", of: first) == "Bearer x" && field("Cookie", of: first) == "sid=x")
+        #expect(field("Authorization", of: last) == nil && field("Cookie", of: last) == nil)
+        #expect(field("X-Plain", of: last) == "y" && field("Available-Dictionary", of: last) == nil)
+    }
+
+    @Test(arguments: [
+        ("301 Moved Permanently", "GET", ""), ("303 See Other", "GET", ""),
+        ("307 Temporary Redirect", "POST", "a=1"), ("308 Permanent Redirect", "POST", "a=1"),
+    ])
+    func `a redirected POST becomes a GET without content, or stays what it is`(
+        status: String, method: String, body: String
+    ) throws {
+        let origin = try Self.redirecting(status, to: "/to")
+        defer { origin.stop() }
+        _ = try Fetching().fetch(
+            "\(origin.url)/from", "-L", "-d", "a=1", "-H", "Content-Type: text/plain")
+        let request = try #require(origin.requests.last)
+        #expect(request.method == method && request.body == Array(body.utf8) && request.target == "/to")
+        #expect(request["Content-Type"] == (body.isEmpty ? nil : "text/plain"))
+    }
+
+    @Test func `redirects end, also those that lead nowhere`() throws {
+        let loop = try Self.redirecting("302 Found", to: "/from")
+        let nowhere = try Self.redirecting("302 Found", to: "ftp://example.com/")
+        defer {
+            loop.stop()
+            nowhere.stop()
+        }
+        let fetching = try Fetching()
+        let endless = try fetching.run("\(loop.url)/from", "-L")
+        #expect(endless.status == 1 && endless.errors.contains("more than 10 redirects"), "\(endless.errors)")
+        #expect(loop.requests.count == 11)
+        let refused = try fetching.run("\(nowhere.url)/from", "-L")
+        #expect(refused.status == 1 && refused.errors.contains("redirects to ftp://example.com/"))
+    }
+
+    // MARK: -k
+
+    @Test
+    func `a certificate that nobody knows is accepted if that is wanted, and its dictionaries stay apart`()
+        throws
+    {
+        let certificates = try TestCertificates()
+        let proxy = try ServedProxy(
+            Self.offering(), in: TemporaryFolder(), "explain: true", listener: certificates.settings())
+        let (fetching, url) = (try Fetching(), "https://localhost:\(proxy.port)/feed")
+        #expect(try fetching.run(url).status == 1)
+        #expect(try fetching.fetch(url, "-k").report.stored)
+        #expect(try fetching.fetch(url, "-k").report.advertised != nil)
+        #expect(try fetching.fetch(url, "--ca", certificates.file("ca.pem")).report.advertised == nil)
+    }
+}
