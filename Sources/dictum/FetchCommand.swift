@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import Dictionaries
 internal import Foundation
 internal import Glibc
+internal import HTTP
 
 /// `dictum fetch`: fetches a URL as a client that supports dictionaries.
 struct FetchCommand: ParsableCommand {

@@ -61,6 +61,7 @@ final class FetchExchange: VersionedResponseHandler {
     }
 
     private func begin(on connection: any RequestStream) {
+        let content = content
         guard !content.isEmpty else { return connection.begin(request, handler: self) }
         // Content was asked for by HTTP/1.1 only.
         guard let connection = connection as? ClientConnection else {
