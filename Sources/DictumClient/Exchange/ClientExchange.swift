@@ -12,6 +12,8 @@ struct ClientExchange: Sendable {
     let transport: any Transport
     let dictionaries: UserDictionaries
     let options: DictionaryClient.Options
+    /// The app's name for what it asks, of several operations over one URL.
+    let operation: String?
 
     /// Sends a request and returns the response once its first bytes have been decoded.
     func open(_ request: URLRequest) async throws -> OpenResponse {
@@ -46,7 +48,11 @@ struct ClientExchange: Sendable {
         guard let target = ClientRequest.target(of: request.url) else { throw DictionaryClientError.notHTTP }
         var held: (best: HeldBody?, own: HeldBody?) = (nil, nil)
         let mayUse = ClientRequest.mayUseDictionaries(request, target)
-        if mayUse { held = await dictionaries.held(for: target, now: Self.now) }
+        if mayUse {
+            held = await dictionaries.held(
+                for: target, operation: operation, isGet: ClientRequest.method(request) == "GET",
+                now: Self.now)
+        }
         let visit = ClientRequest(
             request, target, best: held.best, own: held.own, decodedCodings: transport.decodedCodings)
         let response = try await send(visit, request, mayKeep: mayUse, generation)
@@ -65,6 +71,8 @@ struct ClientExchange: Sendable {
         guard let offered = failed.visit.offered, error.stage != .limit else { throw failure(error) }
         await dictionaries.remove(offered.record.dictionary)
         if let url = request.url { options.onEvent(.dictionaryDropped(url, cause: "\(error)")) }
+        // The server has acted upon a POST already (RFC 9110 section 9.2.2).
+        guard ClientRequest.method(request) != "POST" else { throw failure(error) }
         let visit = ClientRequest(
             request, failed.visit.target, best: nil, own: nil, decodedCodings: transport.decodedCodings)
         var response = try await send(visit, request, mayKeep: true, failed.generation)
@@ -132,7 +140,7 @@ enum RedirectRule {
         else { throw DictionaryClientError.redirect(location) }
         var next = request
         next.url = url
-        let method = request.httpMethod ?? "GET"
+        let method = ClientRequest.method(request)
         if head.status == 303 && method != "HEAD" || [301, 302].contains(head.status) && method == "POST" {
             next.httpMethod = "GET"
             next.httpBody = nil
