@@ -7,7 +7,7 @@ public import FoundationNetworking
 
 /// A client that keeps responses as dictionaries, so that servers send later ones as deltas (RFC 9842).
 ///
-/// It adds to each GET what it holds, decodes what comes, and keeps what the server offers. All else of a request is the
+/// It adds to each GET, QUERY and POST what it holds, decodes what comes, and keeps what the server offers. All else of a request is the
 /// transport's. Dictionaries are used over https, and over http on the device itself.
 public struct DictionaryClient: Sendable {
     /// The limits of a client, and its log.
@@ -46,11 +46,15 @@ public struct DictionaryClient: Sendable {
 
     /// Sends a request and returns the decoded body with the response.
     ///
-    /// If the body cannot be decoded, its dictionary is dropped, and the request is sent once more without one.
+    /// If the body cannot be decoded, its dictionary is dropped, and the request is sent once more without one; a POST is not,
+    /// because the server has acted upon it.
+    ///
+    /// - Parameter operation: What the request asks, where one URL has many operations, such as the name of a GraphQL query.
+    ///   The client keeps one dictionary for each.
     public func data(
-        for request: URLRequest, using transport: some Transport
+        for request: URLRequest, operation: String? = nil, using transport: some Transport
     ) async throws -> (Data, URLResponse) {
-        let (body, response) = try await exchange(transport).collect(request)
+        let (body, response) = try await exchange(transport, operation).collect(request)
         return (body, try response.urlResponse(bodyBytes: body.count))
     }
 
@@ -63,15 +67,16 @@ public struct DictionaryClient: Sendable {
     ///
     /// A body that cannot be decoded is asked for again only before its first piece; afterwards the sequence throws.
     public func stream(
-        for request: URLRequest, using transport: some Transport
+        for request: URLRequest, operation: String? = nil, using transport: some Transport
     ) async throws -> (AsyncThrowingStream<Data, any Error>, URLResponse) {
-        let response = try await exchange(transport).open(request)
+        let response = try await exchange(transport, operation).open(request)
         let pieces = AsyncThrowingStream { try await response.nextPiece() }
         return (pieces, try response.urlResponse(bodyBytes: nil))
     }
 
-    private func exchange(_ transport: some Transport) -> ClientExchange {
+    private func exchange(_ transport: some Transport, _ operation: String?) -> ClientExchange {
         ClientExchange(
-            transport: transport, dictionaries: store.dictionaries(of: user), options: options)
+            transport: transport, dictionaries: store.dictionaries(of: user), options: options,
+            operation: operation)
     }
 }

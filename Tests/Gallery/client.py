@@ -31,7 +31,7 @@ class Dictionary:
 
 
 def pattern(match):
-    """The regular expression of a `match` with wildcards and escapes; without a query it fits any."""
+    """The regular expression of a `match` with wildcards, optional groups and escapes; without a query it fits any."""
     text, has_query, index = "", False, 0
     while index < len(match):
         character = match[index]
@@ -41,6 +41,12 @@ def pattern(match):
             text += re.escape(match[index])
         elif character == "*":
             text += ".*"
+        elif character == "{":
+            text += "(?:"
+        elif character == "}":
+            is_optional = match[index + 1:index + 2] == "?"
+            text += ")?" if is_optional else ")"
+            index += is_optional
         else:
             has_query = has_query or character == "?"
             text += re.escape(character)

@@ -24,7 +24,7 @@ extension CachedDictionary {
     /// (RFC 9111 section 4.3.4).
     package init(
         status: Int, fields: (String) -> [String], of target: TargetURI, digest: Digest, bytes: Int,
-        confirming old: CachedDictionary?, receivedAt: Int64, storedAt: Int64
+        operation: String? = nil, confirming old: CachedDictionary?, receivedAt: Int64, storedAt: Int64
     ) throws(UnkeptCause) {
         let old = status == 304 ? old : nil
         guard status == 200 || old != nil else { throw .status }
@@ -43,7 +43,7 @@ extension CachedDictionary {
             url: target.text, match: offer.match, matchDest: offer.matchDest, id: offer.id,
             digest: digest.hex,
             bytes: bytes, etag: fields("etag").first ?? old?.etag, storedAt: storedAt,
-            usableSeconds: life.usable, expiresAt: receivedAt + life.remaining)
+            usableSeconds: life.usable, expiresAt: receivedAt + life.remaining, operation: operation)
     }
 }
 

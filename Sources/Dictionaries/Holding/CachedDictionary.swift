@@ -7,6 +7,8 @@ package struct CachedDictionary: Codable, Equatable, Sendable {
     package let url: String
     /// The URL Pattern of the URLs it is for, relative to `url`.
     package let match: String
+    /// The app's name for the requests it is for; nil for requests without one.
+    package let operation: String?
     /// The request destinations it is for; empty for all.
     package let matchDest: [String]
     /// The value that is sent back as Dictionary-ID; empty for none.
@@ -26,8 +28,9 @@ package struct CachedDictionary: Codable, Equatable, Sendable {
     package init(
         url: String, match: String, matchDest: [String], id: String, digest: String, bytes: Int,
         etag: String?,
-        storedAt: Int64, usableSeconds: Int64, expiresAt: Int64
+        storedAt: Int64, usableSeconds: Int64, expiresAt: Int64, operation: String? = nil
     ) {
+        self.operation = operation
         (self.url, self.match, self.matchDest, self.id) = (url, match, matchDest, id)
         (self.digest, self.bytes, self.etag, self.storedAt) = (digest, bytes, etag, storedAt)
         (self.usableSeconds, self.expiresAt) = (usableSeconds, expiresAt)
@@ -58,7 +61,9 @@ package struct CachedDictionary: Codable, Equatable, Sendable {
     /// It has the folder of the URL, since a relative pattern has another meaning in each.
     package var key: String {
         let folder = url.prefix { $0 != "?" }.utf8.lastIndex(of: UInt8(ascii: "/")).map { url[..<$0] } ?? ""
-        return ([String(folder), match] + matchDest).joined(separator: "\n")
+        let names = [String(folder), match] + matchDest
+        // No destination has a line feed.
+        return (names + (operation.map { ["", $0] } ?? [])).joined(separator: "\n")
     }
 
     /// The file name of the record.
@@ -67,15 +72,17 @@ package struct CachedDictionary: Codable, Equatable, Sendable {
     /// The extension of records, unusual so that foreign files in the folder are left alone.
     package static let fileExtension = ".dictum.json"
 
-    /// Returns the dictionaries for a URL, best first: those for the destination, then those with the longest match,
-    /// then the newest (RFC 9842 section 2.2.3).
+    /// Returns the dictionaries for a URL and an operation, best first: those for the destination, then those with the
+    /// longest match, then the newest (RFC 9842 section 2.2.3).
     package static func ranked(
-        _ all: [CachedDictionary], for target: TargetURI, destination: String, at now: Int64
+        _ all: [CachedDictionary], for target: TargetURI, operation: String? = nil, destination: String,
+        at now: Int64
     ) -> [CachedDictionary] {
         // Servers choose the patterns and, by redirects, the URL.
         var budget = MatchBudget()
         return all.filter {
-            $0.isUsable(at: now) && $0.isFor(destination: destination) && $0.isFor(target, within: &budget)
+            $0.operation == operation && $0.isUsable(at: now) && $0.isFor(destination: destination)
+                && $0.isFor(target, within: &budget)
         }
         .sorted { one, other in
             if one.matchDest.isEmpty != other.matchDest.isEmpty { return !one.matchDest.isEmpty }

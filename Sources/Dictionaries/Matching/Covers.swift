@@ -2,6 +2,8 @@
 package enum Covers: Sendable {
     /// Its own path, with any query.
     case path
+    /// Its own path, with any query that names the same operation.
+    case operation(OperationKey)
     /// Its own path and query.
     case url
     /// All that the route's pattern matches.
@@ -10,9 +12,11 @@ package enum Covers: Sendable {
     case template(Template)
 
     /// Reads the setting for a route whose match has these groups, which a template may name.
-    package init(_ text: String, groupNames: [String]) throws(PatternError) {
+    package init(
+        _ text: String, groupNames: [String], key: OperationKey = OperationKey([])
+    ) throws(PatternError) {
         switch text {
-        case "path": self = .path
+        case "path": self = key.paths.isEmpty ? .path : .operation(key)
         case "url": self = .url
         case "pattern": self = .pattern
         default:
@@ -38,15 +42,24 @@ package enum Covers: Sendable {
         case .path:
             guard Self.isExpressible(path[...], isPath: true) else { return nil }
             return Self.bounded(URLPattern.escaped(path))
+        case .operation(let key):
+            let parts = key.parts(of: url.query)
+            guard Self.isExpressible(path[...], isPath: true),
+                parts.allSatisfy({ Self.isExpressible($0, isPath: false) })
+            else { return nil }
+            if parts.isEmpty { return Self.bounded(URLPattern.escaped(path)) }
+            let query = parts.map { URLPattern.escaped($0) }.joined(separator: "&" + Self.anyBefore)
+            return Self.bounded(
+                URLPattern.escaped(path) + Self.separator(after: path) + Self.anyBefore + query
+                    + Self.anyAfter)
         case .url:
             let query = url.query ?? ""
             guard Self.isExpressible(path[...], isPath: true), Self.isExpressible(query[...], isPath: false)
             else {
                 return nil
             }
-            // An escaped colon ends in a brace, and a bare question mark behind it would make the colon optional.
-            let separator = path.utf8.last == UInt8(ascii: ":") ? "\\?" : "?"
-            return Self.bounded(URLPattern.escaped(path) + separator + URLPattern.escaped(query))
+            return Self.bounded(
+                URLPattern.escaped(path) + Self.separator(after: path) + URLPattern.escaped(query))
         case .pattern: return route()?.text
         case .template(let template):
             return (captures ?? route()?.captures(path: path, query: url.query)).flatMap(template.filled)
@@ -61,6 +74,10 @@ package enum Covers: Sendable {
         case .path:
             let url = PathAndQuery(path: URLPattern.unescaped(match))
             return matchValue(for: url, route: route) == match && route.matches(path: url.path)
+        case .operation:
+            guard let url = Self.operationURL(of: match) else { return false }
+            return matchValue(for: url, route: route) == match
+                && route.matches(path: url.path, query: url.query)
         case .url:
             // No path contains a question mark, escaped or not.
             let url = PathAndQuery(URLPattern.unescaped(match))
@@ -69,6 +86,26 @@ package enum Covers: Sendable {
         case .pattern: return match == route.text
         case .template(let template): return template.mayFill(match)
         }
+    }
+
+    // Parts of a query that an operation does not need; escaped text contains neither.
+    private static let anyBefore = "{*&}?"
+    private static let anyAfter = "{&*}?"
+
+    /// Returns the shortest URL whose match for an operation this may be; nil if there is none.
+    private static func operationURL(of match: String) -> PathAndQuery? {
+        let pieces = match.split(separator: anyBefore, omittingEmptySubsequences: false)
+        guard pieces.count > 1 else { return PathAndQuery(path: URLPattern.unescaped(match)) }
+        let query = pieces.dropFirst().joined()
+        guard query.hasSuffix(anyAfter) else { return nil }
+        return PathAndQuery(
+            URLPattern.unescaped(String(pieces[0]) + query.dropLast(anyAfter.utf8.count)))
+    }
+
+    /// Returns the question mark behind an escaped path.
+    private static func separator(after path: String) -> String {
+        // An escaped colon ends in a brace, and a bare question mark behind it would make the colon optional.
+        path.utf8.last == UInt8(ascii: ":") ? "\\?" : "?"
     }
 
     private static func bounded(_ match: String) -> String? {

@@ -10,7 +10,7 @@ package enum Admission {
         if !policy.areDictionariesOn { return .switchedOff }
         if !policy.hasDictionary { return .routeOff }
         if let reason = request.dictionarySwitch { return reason }
-        if request.method != .get { return .ineligibleMethod }
+        if !policy.methods.contains(request.method) { return .ineligibleMethod }
         if response.status != 200 { return .ineligibleStatus }
         if response.hasContentRange { return .range }
         if !request.isPathNormal { return .pathNotNormal }
@@ -18,6 +18,11 @@ package enum Admission {
             return .noStore
         }
         if response.varyNames.contains("*") { return .varyAny }
+        if request.method != .get {
+            // RFC 9110 section 9.3.3: a response to POST with another Content-Location reports on an action.
+            if request.method == .post, response.contentLocation == .other { return .contentLocation }
+            if !response.isExplicitlyFresh { return .notFresh }
+        }
         if response.coding == .foreign { return .codedUpstream }
         if MediaTypes.isEventStream(response.contentType) { return .eventStream }
         if !policy.types.contains(response.contentType) { return .ineligibleType }

@@ -73,6 +73,10 @@ package enum Reason: Int, CaseIterable, Sendable {
     case noStore
     /// The response has `Vary: *`.
     case varyAny
+    /// The response to QUERY or POST has no lifetime in its fields.
+    case notFresh
+    /// The response to POST says that it is the representation of another URL.
+    case contentLocation
     /// The upstream sends a Use-As-Dictionary of its own.
     case offeredUpstream
 
@@ -122,6 +126,8 @@ package enum Reason: Int, CaseIterable, Sendable {
         case .eventStream: "event-stream"
         case .noStore: "no-store"
         case .varyAny: "vary-any"
+        case .notFresh: "not-fresh"
+        case .contentLocation: "content-location"
         case .offeredUpstream: "offered-upstream"
         case .verifyFailed: "verify-failed"
         case .codingFailed: "coding-failed"

@@ -1,7 +1,7 @@
 /// The facts about a request that the decisions depend on.
 package struct RequestFacts: Sendable {
     /// The methods that the decisions distinguish.
-    package enum MethodClass: Sendable { case get, head, post, other }
+    package enum MethodClass: Sendable { case get, head, query, post, other }
 
     package var method = MethodClass.get
     /// True if the request is HTTP/1.0.

@@ -1,3 +1,12 @@
+/// The URL that the field Content-Location names (RFC 9110 section 8.7).
+package enum ContentLocation: Sendable {
+    /// The response has no such field.
+    case none
+    /// It is the URL of the request.
+    case target
+    case other
+}
+
 /// The facts about the upstream's response that the decisions depend on.
 package struct ResponseFacts: Sendable {
     package var status = 200
@@ -19,6 +28,10 @@ package struct ResponseFacts: Sendable {
     /// True if the whole body is in memory, so that its coded form has a known length.
     package var isBodyWhole = false
     package var hasContentRange = false
+    /// The URL that Content-Location names; read only for methods other than GET.
+    package var contentLocation = ContentLocation.none
+    /// True if the fields that the client gets say that the response lives; read only for methods other than GET.
+    package var isExplicitlyFresh = false
     /// True if the upstream itself offers a dictionary, by Use-As-Dictionary or by Link.
     package var hasUseAsDictionary = false
 

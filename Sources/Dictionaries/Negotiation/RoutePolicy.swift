@@ -17,6 +17,8 @@ package final class RoutePolicy: Sendable {
     /// True if dictionaries are on at all: the setting `dictionaries`.
     package let areDictionariesOn: Bool
     package let hasDictionary: Bool
+    /// The methods whose responses become versions: the setting `methods`.
+    package let methods: [RequestFacts.MethodClass]
     package let scope: Scope
     /// The media types that are coded and admitted.
     package let types: MediaTypes
@@ -31,13 +33,15 @@ package final class RoutePolicy: Sendable {
 
     /// Makes a policy; the defaults are those of the configuration, without types.
     package init(
-        areDictionariesOn: Bool = true, hasDictionary: Bool = true, scope: Scope = .public,
+        areDictionariesOn: Bool = true, hasDictionary: Bool = true,
+        methods: [RequestFacts.MethodClass] = [.get, .query], scope: Scope = .public,
         types: MediaTypes = MediaTypes([]), bodyBytesMin: Int = 256, bodyBytesMax: Int = 8 << 20,
         personal: PersonalPolicy = PersonalPolicy(), personalUse: PersonalUse = .capability,
         storesDespiteNoStore: Bool = false
     ) {
         self.areDictionariesOn = areDictionariesOn
         self.hasDictionary = hasDictionary
+        self.methods = methods
         self.scope = scope
         self.types = types
         self.bodyBytesMin = bodyBytesMin
@@ -63,10 +67,17 @@ package struct CacheControlOverride: Sendable {
     ///
     /// The response's own fields beat the setting. A response that must not be stored or changed keeps the
     /// upstream's Cache-Control. So does one that is personal or sets a cookie, unless the setting says `private`.
-    /// A response to POST keeps it too, since a lifetime would allow its use for later GETs.
+    /// A response to QUERY or POST gets it where the route has versions of that method. One to POST with a
+    /// Content-Location keeps the upstream's, since a lifetime would allow its use for later GETs (RFC 9110 section
+    /// 9.3.3).
     package func applies(request: RequestFacts, response: ResponseFacts, policy: RoutePolicy) -> Bool {
         guard policy.areDictionariesOn, policy.hasDictionary else { return false }
-        guard request.method == .get || request.method == .head else { return false }
+        switch request.method {
+        case .get, .head: break
+        case .post where response.contentLocation != .none: return false
+        case .query, .post: guard policy.methods.contains(request.method) else { return false }
+        case .other: return false
+        }
         guard response.status == 200 || response.status == 304 else { return false }
         let own = response.cacheControl
         guard !own.noTransform, !own.noStore || policy.storesDespiteNoStore && directives.isPrivate else {

@@ -10,6 +10,8 @@ struct ClientExchange: Sendable {
     let transport: any Transport
     let dictionaries: UserDictionaries
     let options: DictionaryClient.Options
+    /// The app's name for what it asks, of several operations over one URL.
+    let operation: String?
 
     /// Sends a request and returns the response once its first bytes have been decoded.
     func open(_ request: URLRequest) async throws -> OpenResponse {
@@ -44,7 +46,11 @@ struct ClientExchange: Sendable {
         guard let target = ClientRequest.target(of: request.url) else { throw DictionaryClientError.notHTTP }
         var held: (best: HeldBody?, own: HeldBody?) = (nil, nil)
         let mayUse = ClientRequest.mayUseDictionaries(request, target)
-        if mayUse { held = await dictionaries.held(for: target, now: Self.now) }
+        if mayUse {
+            held = await dictionaries.held(
+                for: target, operation: operation, isGet: ClientRequest.method(request) == "GET",
+                now: Self.now)
+        }
         let visit = ClientRequest(
             request, target, best: held.best, own: held.own, decodedCodings: transport.decodedCodings)
         let response = try await send(visit, request, mayKeep: mayUse, generation)
@@ -63,6 +69,8 @@ struct ClientExchange: Sendable {
         guard let offered = failed.visit.offered, error.stage != .limit else { throw failure(error) }
         await dictionaries.remove(offered.record.dictionary)
         if let url = request.url { options.onEvent(.dictionaryDropped(url, cause: "\(error)")) }
+        // The server has acted upon a POST already (RFC 9110 section 9.2.2).
+        guard ClientRequest.method(request) != "POST" else { throw failure(error) }
         let visit = ClientRequest(
             request, failed.visit.target, best: nil, own: nil, decodedCodings: transport.decodedCodings)
         var response = try await send(visit, request, mayKeep: true, failed.generation)
@@ -121,8 +129,7 @@ enum RedirectRule {
     ///
     /// Credentials of the app do not go to another origin.
     static func next(after request: URLRequest, _ head: TransportResponse) throws -> URLRequest? {
-        let method = request.httpMethod ?? "GET"
-        guard let rule = Redirect.next(status: head.status, method: method),
+        guard let rule = Redirect.next(status: head.status, method: ClientRequest.method(request)),
             let location = head.lines("location").first
         else { return nil }
         guard let url = URL(string: location, relativeTo: request.url)?.absoluteURL,

@@ -28,10 +28,13 @@ struct ClientRequest {
             query: parts.percentEncodedQuery)
     }
 
-    /// Returns true if dictionaries may have a part in a request: a GET of the whole, at a trustworthy origin, whose
-    /// codings the app leaves to the client.
+    /// Returns the method of a request.
+    static func method(_ request: URLRequest) -> String { request.httpMethod ?? "GET" }
+
+    /// Returns true if dictionaries may have a part in a request: a GET of the whole, a QUERY or a POST, at a trustworthy
+    /// origin, whose codings the app leaves to the client.
     static func mayUseDictionaries(_ request: URLRequest, _ target: TargetURI) -> Bool {
-        guard target.isTrustworthy, (request.httpMethod ?? "GET") == "GET" else { return false }
+        guard target.isTrustworthy, ["GET", "QUERY", "POST"].contains(method(request)) else { return false }
         let own = ["Range", "Available-Dictionary", "Dictionary-ID"]
         guard own.allSatisfy({ request.value(forHTTPHeaderField: $0) == nil }) else { return false }
         // An app that accepts the plain body only, or refuses dictionaries by weight 0, gets what it asked for.

@@ -96,10 +96,13 @@ struct OpenResponse: Sendable {
         var body = old?.body
         if head.status == 200, let copy = await reader.takeCopy() { body = Body(copy) }
         guard mayKeep, let body, let url = request.url else { return false }
+        let isGet = ClientRequest.method(request) == "GET"
         do {
             let dictionary = try CachedDictionary(
-                status: head.status, fields: head.lines, of: visit.target, digest: body.digest,
-                bytes: body.count,
+                status: head.status,
+                // No heuristic gives a response to POST a lifetime (RFC 9110 section 9.3.3).
+                fields: { $0 == "last-modified" && !isGet ? [] : head.lines($0) }, of: visit.target,
+                digest: body.digest, bytes: body.count, operation: exchange.operation,
                 confirming: old?.record.dictionary, receivedAt: receivedAt / 1000, storedAt: receivedAt)
             let record = ClientRecord(dictionary: dictionary, fields: storedFields(updating: old))
             return try await exchange.dictionaries.keep(record, body, generation: generation)

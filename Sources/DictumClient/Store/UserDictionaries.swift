@@ -23,16 +23,22 @@ package actor UserDictionaries {
         self.bytesMax = bytesMax
     }
 
-    /// Returns what a request for a URL may name and confirm.
-    package func held(for target: TargetURI, now milliseconds: Int64) -> (best: HeldBody?, own: HeldBody?) {
+    /// Returns what a request for a URL may name, and what a 304 may confirm if it is a GET.
+    package func held(
+        for target: TargetURI, operation: String? = nil, isGet: Bool = true, now milliseconds: Int64
+    ) -> (best: HeldBody?, own: HeldBody?) {
         let all = read()
         let ranked = CachedDictionary.ranked(
-            all.values.map(\.record.dictionary), for: target, destination: "", at: milliseconds / 1000)
+            all.values.map(\.record.dictionary), for: target, operation: operation, destination: "",
+            at: milliseconds / 1000)
         var best: HeldBody?
         for dictionary in ranked where best == nil { best = load(dictionary.fileName, at: milliseconds) }
+        // RFC 9110 section 13.1.2: a condition of another method would keep the request from being acted upon.
+        guard isGet else { return (best, nil) }
         if let best, best.record.dictionary.url == target.text { return (best, best) }
         let own = all.values.filter {
             $0.record.dictionary.url == target.text && $0.record.dictionary.etag != nil
+                && $0.record.dictionary.operation == operation
         }
         .max { $0.record.dictionary.storedAt < $1.record.dictionary.storedAt }
         return (best, own.flatMap { load($0.record.dictionary.fileName, at: milliseconds) })

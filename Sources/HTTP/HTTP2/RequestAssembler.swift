@@ -138,7 +138,7 @@ struct RequestAssembler: Sendable {
         // nghttp2 compares the length with the DATA that comes; here it is the end of the HEADERS that counts.
         guard declared == .none || declared == .length(0) else { throw .malformedContentLength }
         // RFC 9110 section 8.6: a method with content says that there is none.
-        if declared == .none, [.post, .put, .patch].contains(head.method) {
+        if declared == .none, [.post, .put, .patch, .query].contains(head.method) {
             head.headers.append(.contentLength, "0")
             return .length(0)
         }

@@ -90,6 +90,7 @@ extension HeaderName {
     package static var contentLanguage: HeaderName { HeaderName(.contentLanguage) }
     package static var contentLength: HeaderName { HeaderName(.contentLength) }
     package static var contentMD5: HeaderName { HeaderName(.contentMD5) }
+    package static var contentLocation: HeaderName { HeaderName(.contentLocation) }
     package static var contentRange: HeaderName { HeaderName(.contentRange) }
     package static var contentSecurityPolicy: HeaderName { HeaderName(.contentSecurityPolicy) }
     package static var contentType: HeaderName { HeaderName(.contentType) }

@@ -3,6 +3,8 @@ internal import Primitives
 /// A request method (RFC 9110 section 9), which is case-sensitive.
 package enum Method: Hashable, Sendable, CustomStringConvertible {
     case get, head, post, put, delete, options, trace, connect, patch
+    /// The safe method with content (draft-ietf-httpbis-safe-method-w-body).
+    case query
     case other(String)
 
     /// Takes a method by its name; nil unless it is a token.
@@ -31,6 +33,8 @@ package enum Method: Hashable, Sendable, CustomStringConvertible {
             self = .connect
         } else if token.equals("PATCH") {
             self = .patch
+        } else if token.equals("QUERY") {
+            self = .query
         } else {
             self = .other(String(token))
         }
@@ -47,6 +51,7 @@ package enum Method: Hashable, Sendable, CustomStringConvertible {
         case .trace: "TRACE"
         case .connect: "CONNECT"
         case .patch: "PATCH"
+        case .query: "QUERY"
         case .other(let text): text
         }
     }
@@ -56,7 +61,7 @@ package enum Method: Hashable, Sendable, CustomStringConvertible {
     /// True if the method asks for no change (RFC 9110 section 9.2.1); false for unknown methods.
     package var isSafe: Bool {
         switch self {
-        case .get, .head, .options, .trace: true
+        case .get, .head, .options, .trace, .query: true
         default: false
         }
     }

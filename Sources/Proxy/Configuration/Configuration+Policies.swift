@@ -23,6 +23,7 @@ extension Configuration {
     package func policy(of route: RouteConfiguration) -> RoutePolicy {
         RoutePolicy(
             areDictionariesOn: dictionariesOn, hasDictionary: route.dictionary != nil,
+            methods: route.dictionary?.methods ?? DictionaryPolicy().methods,
             scope: route.dictionary?.scope ?? .public,
             types: compression.types,
             bodyBytesMin: compression.minSize,

@@ -6,6 +6,10 @@ package struct DictionaryPolicy: Sendable {
     package var covers = Covers.path
     /// The text of `covers`.
     package var coversText = "path"
+    /// The methods whose responses become dictionaries.
+    package var methods: [RequestFacts.MethodClass] = [.get, .query]
+    /// The members of queries and of JSON bodies that name an operation.
+    package var keyMembers: [String] = []
     /// The time to keep a version after it was last wanted, in milliseconds.
     package var maxAge = 30 * 86_400_000
     /// The maximum size of a response that becomes a dictionary, in bytes.
@@ -63,8 +67,13 @@ package struct DictionaryPolicy: Sendable {
     /// The URLs that a personal response covers without `identity`: only its own path, since the id binds it to
     /// that.
     var personalCovers: Covers {
-        if case .path = covers { .path } else { .url }
+        switch covers {
+        case .path, .operation: covers
+        case .url, .pattern, .template: .url
+        }
     }
+
+    var key: OperationKey { OperationKey(keyMembers) }
 
     var ttlSeconds: Int? { ttl.map { $0 / 1000 } }
 
@@ -81,6 +90,19 @@ extension Settings {
             """
             The URLs that a response is a dictionary for. path: its path with any query; url: its path and query; pattern: \
             everything that this route matches; or a template that names groups of the match, such as /app/<name>.*.js.
+            """),
+        .value(
+            "methods", \.methods, .list(.choice(["GET": .get, "QUERY": .query, "POST": .post]), 1...3),
+            """
+            The methods whose responses become dictionaries. Those to QUERY and POST do so only with an explicit lifetime in \
+            their fields or in cache_control. The upstream gets every such request.
+            """),
+        .value(
+            "key", \.keyMembers, .operationKey, example: "[operationName]",
+            """
+            What names the operations of one URL, so that each is compared with its own former responses: members of a JSON \
+            body of at most 64 KiB, with dots for members of members, such as extensions.persistedQuery.sha256Hash, and names \
+            of the query. Browsers tell operations apart by the query only.
             """),
         .value(
             "max_age", \.maxAge, .duration(1_000...3_650 * day),
@@ -163,4 +185,12 @@ extension Settings {
             ETag of the upstream.
             """),
     ]
+}
+
+extension SettingType where Value == [String] {
+    /// The members that name an operation.
+    fileprivate static let operationKey = SettingType.list(
+        .word(
+            "a member such as operationName or extensions.persistedQuery.sha256Hash",
+            accepts: { OperationKey.path(of: $0) != nil }), 0...OperationKey.membersMax)
 }

@@ -5,6 +5,7 @@ extension RouteConfiguration {
     mutating func check(_ reader: inout SettingsReader) {
         readCovers(&reader)
         checkScope(&reader)
+        checkMethods(&reader)
         checkCacheControl(&reader)
         checkForwarding(&reader)
     }
@@ -17,6 +18,26 @@ extension RouteConfiguration {
             $0.reportUnexpected(
                 node, expected: "a value with a lifetime, such as \"max-age=60\", or dictionary: off",
                 because: "no client keeps a dictionary with no-store")
+        }
+    }
+
+    private func checkMethods(_ reader: inout SettingsReader) {
+        guard let dictionary else { return }
+        func report(_ key: String, _ text: String) {
+            guard let node = reader.node(of: key) else { return }
+            reader.descend(key) { $0.report(text, in: node, offset: 0) }
+        }
+        if Set(dictionary.methods).count < dictionary.methods.count {
+            report("dictionary.methods", "a method is named twice: expected each method once")
+        }
+        if Set(dictionary.keyMembers).count < dictionary.keyMembers.count {
+            report("dictionary.key", "a member is named twice: expected each member once")
+        }
+        if !dictionary.keyMembers.isEmpty, dictionary.methods == [.get] {
+            report(
+                "dictionary.key",
+                "no effect with methods: [GET]: expected QUERY or POST in methods, or covers: url for queries"
+            )
         }
     }
 
@@ -53,9 +74,9 @@ extension RouteConfiguration {
 
     /// Derives `covers` from its text, which requires the match.
     mutating func readCovers(_ reader: inout SettingsReader) {
-        guard !match.patterns.isEmpty, let covers = dictionary?.coversText else { return }
+        guard !match.patterns.isEmpty, let policy = dictionary else { return }
         do throws(PatternError) {
-            dictionary?.covers = try Covers(covers, groupNames: match.groupNames)
+            dictionary?.covers = try Covers(policy.coversText, groupNames: match.groupNames, key: policy.key)
         } catch {
             guard let node = reader.node(of: "dictionary.covers") else { return }
             reader.descend("dictionary.covers") { $0.report(error.text, in: node, offset: error.offset) }

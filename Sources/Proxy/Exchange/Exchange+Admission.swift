@@ -49,7 +49,9 @@ extension Exchange {
         else { return nil }
         // Clients that were given the same personal bytes share them, whatever tokens and cookies they sent.
         let variant =
-            isProvisional ? "" : VariantKey.make(names: response.varyNames, values: variantValue)
+            isProvisional
+            ? ""
+            : VariantKey.make(names: response.varyNames, operation: upload.operation, values: variantValue)
         var sent = own.isEmpty && isOffered() ? offer : nil
         if isTwin { sent = sent?.atTwinURL?.outranking(response.contentType) }
         return AdmissionTarget(

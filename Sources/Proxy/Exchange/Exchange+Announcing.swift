@@ -18,7 +18,8 @@ extension Exchange {
 
     /// Notes that a body of a chain goes to a client, if its response says that it is public.
     func notePublic(_ body: Body, _ response: UpstreamResponse) {
-        guard let target = response.target, target.key.chainKey.scope == .public,
+        // The URL of a body that is proven to be public has no content of a request.
+        guard facts.method == .get, let target = response.target, target.key.chainKey.scope == .public,
             context.routes.mayName(route),
             saysPublic(response), let dictionary = route.dictionary
         else { return }

@@ -20,7 +20,7 @@ extension Exchange {
         if isEventStream { body = ResponseBody(memory: share.memory, isEventStream: true) }
         keepHead(of: &draft.response)
         editFields(of: &draft.response)
-        replaceCacheControl(of: &draft.response)
+        settleFreshness(of: &draft.response, on: route, for: facts)
         if draft.response.head.status.isBodiless || request.method == .head { return respondBodiless(draft) }
         draft.response.target = target(for: draft.response)
         draft.response.offerForm = offerForm(draft.response)
@@ -129,7 +129,7 @@ extension Exchange {
         var facts = draft.response.facts
         facts.status = 200
         var audience = audience(of: facts)
-        if route.usesDictionaries, self.facts.dictionarySwitch == nil,
+        if self.facts.method == .get, route.usesDictionaries, self.facts.dictionarySwitch == nil,
             let (target, version) = versionConfirmed(by: facts, draft.response.head.headers)
         {
             audience = target.audience

@@ -70,7 +70,7 @@ struct ObservedRequest {
 extension Exchange {
     /// Begins to observe a request, if its client is among those that are observed.
     func observe(_ route: Route) {
-        guard request.method == .get, let authority = resource.authority else { return }
+        guard route.policy.methods.contains(facts.method), let authority = resource.authority else { return }
         var facts = RequestFacts(
             request, url: resource.url, isPathNormal: self.facts.isPathNormal, peer: peer, route: route,
             secureTransport: context.configuration.secureTransport)
@@ -116,7 +116,7 @@ extension Exchange {
         let facts = ResponseFacts(received, framing: framing, types: route.policy.types)
         var response = UpstreamResponse(head: received, facts: facts)
         editFields(of: &response)
-        setCacheControl(of: &response, on: route, request)
+        settleFreshness(of: &response, on: route, for: request)
         observed.end()
         let isConfirmed = response.facts.status == 304
         if isConfirmed { response.facts.status = 200 }
@@ -149,17 +149,6 @@ extension Exchange {
         observed = nil
     }
 
-    /// Puts the Cache-Control on a response that a live route would send.
-    private func setCacheControl(
-        of response: inout UpstreamResponse, on route: Route, _ request: RequestFacts
-    ) {
-        guard let override = route.cacheControl,
-            override.applies(request: request, response: response.facts, policy: route.policy)
-        else { return }
-        ResponseEdits.replaceCacheControl(&response.head.headers, with: override.value)
-        response.facts.sentCacheControl = override.directives
-    }
-
     /// Returns a function that makes the whole response of its body; nil if no chain is for it.
     private func seen(
         _ response: UpstreamResponse, _ request: RequestFacts, _ key: ObservedRoutes.Key, _ tag: IdentityTag?,
@@ -176,7 +165,8 @@ extension Exchange {
             : audience == .public
                 ? resource.publicChain : audience == .unlisted ? resource.unlistedChain : nil
         if route.policy.scope == .private, chain == nil { return nil }
-        let variant = VariantKey.make(names: response.facts.varyNames, values: variantValue)
+        let variant = VariantKey.make(
+            names: response.facts.varyNames, operation: upload.operation, values: variantValue)
         let unkept = unkeptReason(response)
         let remaining = Int(
             clamping: freshness(of: response).remainingSeconds(at: Int64(SystemClock.unixSeconds)))

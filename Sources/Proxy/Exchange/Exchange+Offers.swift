@@ -6,14 +6,32 @@ internal import Storage
 // MARK: - The body is offered
 
 extension Exchange {
-    /// Puts the route's own Cache-Control on a response, if the route has one and the response allows it.
-    func replaceCacheControl(of response: inout UpstreamResponse) {
-        guard let override = route.cacheControl,
-            override.applies(request: facts, response: response.facts, policy: route.policy)
-        else { return }
-        ResponseEdits.replaceCacheControl(&response.head.headers, with: override.value)
-        response.isCacheControlReplaced = true
-        response.facts.sentCacheControl = override.directives
+    /// Puts the route's own Cache-Control on a response, if the route has one and the response allows it, and adds the
+    /// facts that responses to QUERY and POST are judged by.
+    func settleFreshness(of response: inout UpstreamResponse, on route: Route, for request: RequestFacts) {
+        if !isGetOrHead { response.facts.contentLocation = contentLocation(in: response.head.headers) }
+        if let override = route.cacheControl,
+            override.applies(request: request, response: response.facts, policy: route.policy)
+        {
+            ResponseEdits.replaceCacheControl(&response.head.headers, with: override.value)
+            response.isCacheControlReplaced = true
+            response.facts.sentCacheControl = override.directives
+        }
+        if !isGetOrHead {
+            let now = Int64(SystemClock.unixSeconds)
+            response.facts.isExplicitlyFresh = freshness(of: response).remainingSeconds(at: now) > 0
+        }
+    }
+
+    /// True unless the content of the request may have a part in the meaning of its response.
+    private var isGetOrHead: Bool { facts.method == .get || facts.method == .head }
+
+    /// Returns the URL that Content-Location names; a reference that needs more than a comparison counts as another.
+    private func contentLocation(in headers: Headers) -> ContentLocation {
+        guard headers.contains(.contentLocation) else { return .none }
+        let own = resource.url.text
+        let names = [own] + (resource.authority.map { ["http://\($0)\(own)", "https://\($0)\(own)"] } ?? [])
+        return headers.values(.contentLocation).allSatisfy(names.contains) ? .target : .other
     }
 
     /// Returns the form in which a response is offered, if it is: the setting `delivery`.
@@ -23,7 +41,8 @@ extension Exchange {
 
     func offerForm(_ response: UpstreamResponse, for audience: Audience) -> OfferForm {
         // Links never name a dictionary that needs an id.
-        guard audience == .public, !isTwin else { return .inBand }
+        // Nor is a response to content what their URL stands for.
+        guard audience == .public, !isTwin, isGetOrHead else { return .inBand }
         switch route.delivery {
         case nil, .inBand?: return .inBand
         case .link?: return .link
@@ -37,12 +56,15 @@ extension Exchange {
     }
 
     /// Returns how long the response lives, as the client gets it.
+    ///
+    /// No heuristic gives a life to a response to QUERY or POST.
     func freshness(of response: UpstreamResponse) -> Freshness {
         let headers = response.head.headers
         return Freshness(
             cacheControl: response.facts.sentCacheControl, age: headers.values(.age),
             date: headers.values(.date), expires: headers.values(.expires),
-            lastModified: headers.values(.lastModified), receivedAt: Int64(SystemClock.unixSeconds))
+            lastModified: isGetOrHead ? headers.values(.lastModified) : [],
+            receivedAt: Int64(SystemClock.unixSeconds))
     }
 
     /// Puts a Link to the named version of the target's chain in place of an offer, if that is the form.
@@ -87,7 +109,7 @@ extension Exchange {
     /// Tells the operator, once an hour, of a route with very many variants.
     func hintManyVariants(_ variant: String) {
         guard !variant.isEmpty, context.shared.variants.record(variant, route: route.text),
-            let fields = VariantKey.names(in: variant), !fields.isEmpty,
+            case let fields = VariantKey.fieldNames(in: variant), !fields.isEmpty,
             route.takeHint(now: SystemClock.unixSeconds, context.shared.hints)
         else { return }
         context.report(.info(DeltaHint.manyVariants(fields: fields).text(route: route.text)))

@@ -98,7 +98,7 @@ extension Exchange {
         var draft = ResponseDraft(head, framing: framing, facts: facts, stored: body)
         if !isKept { keepHead(of: &draft.response) }
         editFields(of: &draft.response)
-        replaceCacheControl(of: &draft.response)
+        settleFreshness(of: &draft.response, on: route, for: self.facts)
         draft.response.target = target(for: draft.response)
         // The 304 has changed the head: the response may no longer be stored, or it varies by other fields now.
         let version = stored.version
@@ -114,7 +114,7 @@ extension Exchange {
 
     /// Keeps the head of a response as the upstream sent it, to ask about it once its body is a version.
     func keepHead(of response: inout UpstreamResponse) {
-        guard route.revalidates, response.facts.status == 200 else { return }
+        guard route.revalidates, facts.method == .get, response.facts.status == 200 else { return }
         response.headToKeep = Revalidation.kept(
             response.head, response.facts, for: facts,
             isOrdinary: isOrdinary(for: response.head, varyingBy: response.facts.varyNames),

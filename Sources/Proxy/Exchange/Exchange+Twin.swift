@@ -18,7 +18,7 @@ extension Exchange {
     /// Notes that the deltas of a client have become long, and that no response of the path itself can bring it another
     /// dictionary.
     func noteTwinDue(_ response: UpstreamResponse, deltaBytes: Int?) {
-        guard let deltaBytes, !isTwin, let version = dictionary.version,
+        guard let deltaBytes, !isTwin, facts.method == .get, let version = dictionary.version,
             !version.isPinned(at: SystemClock.unixSeconds), unkeptReason(response) != nil
         else { return }
         isTwinDue = isRenewed(response, deltaBytes: deltaBytes)

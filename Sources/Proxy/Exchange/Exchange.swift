@@ -121,6 +121,7 @@ final class Exchange: Handler {
         facts = RequestFacts(
             head, url: url, isPathNormal: choice.isPathNormal, peer: peer, route: route,
             secureTransport: context.configuration.secureTransport)
+        if let key = route.operationKey, facts.method == .query || facts.method == .post { upload.read(key) }
         request = head
         unsafe ownBody = ResponseBody(memory: share.memory)
         record.timeMicroseconds = Int(SystemClock.unixMilliseconds) * 1000
@@ -162,7 +163,7 @@ final class Exchange: Handler {
 
 extension Exchange: RequestHandler {
     func received(_ bytes: Span<UInt8>) {
-        upload.received(bytes.count)
+        upload.received(bytes)
         guard phase.isTunnel || upload.bytes <= route.requestBodyMax else {
             return refuseUpload(.bodyTooLarge, .bodyTooLarge)
         }

@@ -14,6 +14,7 @@ extension RequestFacts {
             switch head.method {
             case .get: .get
             case .head: .head
+            case .query: .query
             case .post: .post
             default: .other
             }

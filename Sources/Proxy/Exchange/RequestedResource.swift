@@ -53,7 +53,10 @@ struct RequestedResource {
     /// Only an identity carries a personal dictionary to another path.
     private mutating func makePersonalOffer() -> UseAsDictionary? {
         guard let dictionary = route.dictionary else { return nil }
-        if case .path = dictionary.covers { return routeOffer }
+        switch dictionary.covers {
+        case .path, .operation: return routeOffer
+        case .url, .pattern, .template: break
+        }
         return dictionary.personalCovers.matchValue(for: url, route: route.match.first(url)).flatMap {
             UseAsDictionary(match: $0, matchDest: dictionary.matchDest, ttl: dictionary.ttlSeconds)
         }

@@ -1,3 +1,4 @@
+internal import Dictionaries
 internal import HTTP
 internal import Primitives
 
@@ -100,6 +101,8 @@ struct RequestUpload {
     private(set) var isWhole: Bool
     /// What came while the request waited for a place: at most what was on its way when the client was paused.
     private var kept: (bytes: [UInt8], trailers: Headers?) = ([], nil)
+    /// What is read of a body that may name an operation, while it passes; nil if nothing is.
+    private var reading: (key: OperationKey, members: JSONMembers)?
 
     init(_ framing: BodyFraming) {
         self.framing = framing
@@ -108,7 +111,18 @@ struct RequestUpload {
 
     var hasBody: Bool { framing != .none && framing != .length(0) }
 
-    mutating func received(_ count: Int) { bytes += count }
+    /// Has the members of a key read in the body that is to come.
+    mutating func read(_ key: OperationKey) {
+        if hasBody { reading = (key, JSONMembers(key.paths)) }
+    }
+
+    /// The operation that the body names; nil unless a whole JSON object has come so far.
+    var operation: RequestOperation? { reading.flatMap { RequestOperation($0.key, $0.members.values) } }
+
+    mutating func received(_ piece: Span<UInt8>) {
+        bytes += piece.count
+        reading?.members.read(piece)
+    }
 
     mutating func receivedEnd() { isWhole = true }
 

@@ -98,7 +98,7 @@ enum UpstreamRequest {
 
     private static func setFraming(_ head: inout RequestHead, _ framing: BodyFraming, wantsTrailers: Bool) {
         // A server that expects no body with such a method may take it for the next request, so there must be none.
-        if head.method.isSafe, framing != .none, framing != .length(0) {
+        if head.method.isSafe, head.method != .query, framing != .none, framing != .length(0) {
             head.headers.append(.connection, "close")
         }
         if framing == .chunked {

@@ -33,6 +33,8 @@ final class Route: Sendable {
     let guardsSomePaths: Bool
     /// The dictionary settings, or nil if dictionaries are off.
     let dictionary: DictionaryPolicy?
+    /// The members that name an operation in a request's body, observed or live; nil if there are none.
+    let operationKey: OperationKey?
     /// The rule for shared caches, or nil if dictionaries are off, so that responses do not vary by them.
     let sharedCaches: DictionaryPolicy.SharedCaches?
     /// The parameters that replace those of its responses' priorities, if any.
@@ -80,6 +82,8 @@ final class Route: Sendable {
         guards = route.guards
         guardsSomePaths = route.guards && !route.match.isEverything
         dictionary = route.dictionary
+        operationKey =
+            shadow?.operationKey ?? route.dictionary.flatMap { $0.keyMembers.isEmpty ? nil : $0.key }
         priority = route.priority
         let policy = configuration.policy(of: route)
         self.policy = policy

@@ -88,6 +88,9 @@ extension DoctorFinding {
         case .status(let status, nil) where 502...504 ~= status:
             "the response is \(status): the proxy got no response of its upstream; check that the upstream runs at the "
                 + "address that the proxy's configuration has, and look into the proxy's log"
+        case .status(let status, nil) where status == 400 || status == 405:
+            "the response to GET is \(status): if the path is for POST or QUERY, its responses become dictionaries only with "
+                + "status 200 and an explicit lifetime, those to POST only if the route's methods has POST"
         case .status(let status, nil):
             "the response is \(status), but only 200 can be a dictionary: give a URL that returns 200, or credentials "
                 + "with -H or --cookie"

@@ -17,6 +17,7 @@ struct HTTPArchive: Decodable {
         let method: String
         let url: String
         let headers: [Field]?
+        let postData: Content?
     }
     struct Response: Decodable {
         let status: Int
@@ -70,19 +71,23 @@ struct HTTPArchive: Decodable {
         }
     }
 
-    /// Adds the responses to GET in the order of their time.
+    /// Adds the responses to GET, QUERY and POST in the order of their time, each operation of a URL by itself.
     func read(into collection: inout HistoryCollection) throws(CommandError) {
         let dated = log.entries.compactMap { entry in Self.seconds(entry.startedDateTime).map { ($0, entry) }
         }
         .sorted { $0.0 < $1.0 }
         let start = dated.first?.0 ?? 0
         var hasBodies = false
-        for (seconds, entry) in dated where entry.request.method == "GET" {
+        for (seconds, entry) in dated where ["GET", "QUERY", "POST"].contains(entry.request.method) {
             guard let url = try? FetchURL(entry.request.url) else { continue }
             guard let response = Self.response(entry, seconds, since: start) else { continue }
             hasBodies = true
-            try collection.add(response, to: url.text) {
-                var history = ResourceHistory(url: url, name: url.text)
+            let operation = Self.operation(entry.request)
+            let name = Self.name(of: url, entry.request.method, operation)
+            try collection.add(response, to: name) {
+                var history = ResourceHistory(url: url, name: name)
+                history.method = entry.request.method
+                history.operationKey = operation?.members.map(\.name) ?? []
                 history.mediaType = entry.response.content?.mimeType
                 history.hasCredentials = Self.hasCredentials(entry.request)
                 return history
@@ -90,7 +95,7 @@ struct HTTPArchive: Decodable {
         }
         guard hasBodies else {
             throw CommandError(
-                "the HAR file has no bodies of GET responses with status 200: save it \"with content\"; Firefox drops large "
+                "the HAR file has no bodies of responses to GET, QUERY or POST with status 200: save it \"with content\"; Firefox drops large "
                     + "bodies above devtools.netmonitor.responseBodyLimit")
         }
     }
@@ -102,7 +107,8 @@ struct HTTPArchive: Decodable {
         else { return nil }
         let sent = entry.response.bodySize ?? -1
         return ResourceHistory.Response(
-            seconds: seconds - start, body: Body(body), headers: headers(entry.response.headers ?? []),
+            seconds: seconds - start, body: Body(body),
+            headers: headers(entry.response.headers ?? [], isGet: entry.request.method == "GET"),
             receivedAt: Int64(seconds), sentBytes: sent > 0 ? sent : nil)
     }
 
@@ -112,12 +118,34 @@ struct HTTPArchive: Decodable {
         return Data(base64Encoded: text, options: .ignoreUnknownCharacters).map { [UInt8]($0) }
     }
 
-    private static func headers(_ fields: [Field]) -> Headers {
+    /// The members that name operations in GraphQL and in JSON-RPC.
+    private static let key = OperationKey([
+        "operationName", "extensions.persistedQuery.sha256Hash", "method",
+    ])
+
+    /// Returns the operation that the content of a request names, as `serve` reads it.
+    private static func operation(_ request: Request) -> RequestOperation? {
+        guard request.method != "GET", let content = request.postData.flatMap(bytes) else { return nil }
+        var members = JSONMembers(key.paths)
+        members.read(content.span)
+        return RequestOperation(key, members.values)
+    }
+
+    private static func name(of url: FetchURL, _ method: String, _ operation: RequestOperation?) -> String {
+        guard method != "GET" else { return url.text }
+        let values = operation?.members.map(\.value).joined(separator: ", ")
+        return "\(method) \(url.text)" + (values.map { " (\($0))" } ?? "")
+    }
+
+    private static func headers(_ fields: [Field], isGet: Bool) -> Headers {
         var headers = Headers()
         for field in fields.prefix(200) {
             // Chromium writes the lines of a repeated field as one value with line feeds.
             for value in field.value.split(separator: "\n") where !field.name.hasPrefix(":") {
-                if let name = HeaderName(field.name) { headers.append(name, String(value)) }
+                // No heuristic gives a response to QUERY or POST a lifetime.
+                if let name = HeaderName(field.name), isGet || name != .lastModified {
+                    headers.append(name, String(value))
+                }
             }
         }
         return headers

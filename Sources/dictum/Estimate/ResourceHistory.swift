@@ -21,6 +21,10 @@ struct ResourceHistory: Sendable {
     let name: String
     /// True if the URL is one that the user gave, and not made up for a folder.
     var isReal = true
+    /// The method of the requests.
+    var method = "GET"
+    /// The members that name the operation in the content of the requests.
+    var operationKey: [String] = []
     /// The media type of the bodies.
     var mediaType: String?
     /// True if the requests carry Authorization or a cookie that Dictum does not ignore.

@@ -15,6 +15,9 @@ struct RouteSuggestion: Encodable, Sendable {
     /// The number of URLs that were seen.
     let urls: Int
     let reasons: [String]
+    /// The methods beyond GET and QUERY, and the members that name operations, for `methods` and `key`.
+    let methods: [String]
+    let key: [String]
     /// Settings of the dictionary to consider, which the operator must decide on; they are comments in the YAML.
     let considered: [String]
     /// A route to consider, for the page that announces the dictionary; its lines are comments in the YAML.
@@ -63,6 +66,8 @@ struct RouteSuggestion: Encodable, Sendable {
             usable.compactMap { $0.estimate.nearest.map { Sizes($0.dcz.bytes, $0.plainBytes) } })
         evidence.others = Self.sizesAcross(usable.map(\.history), measurement)
         evidence.isOnePath = Set(usable.map(\.history.url.path)).count == 1
+        evidence.methods = Set(usable.map(\.history.method))
+        evidence.key = Set(usable.flatMap(\.history.operationKey))
         evidence.lives = usable.compactMap { $0.estimate.browser?.keepsSeconds }
         evidence.findings = Set(usable.flatMap { $0.estimate.browser?.findings.map(\.finding) ?? [] })
         self.init(evidence)
@@ -78,6 +83,8 @@ struct RouteSuggestion: Encodable, Sendable {
         var own: Sizes?
         var others: Sizes?
         var isOnePath = true
+        /// The methods of the requests, and the members that name operations.
+        var (methods, key): (Set<String>, Set<String>) = ([], [])
         /// The times for which browsers keep responses, in seconds.
         var lives: [Int] = []
         /// The names of the doctor's findings.
@@ -94,6 +101,8 @@ struct RouteSuggestion: Encodable, Sendable {
         origin = evidence.origin
         match = evidence.match
         urls = evidence.urls
+        methods = evidence.methods.contains("POST") ? ["GET", "QUERY", "POST"] : []
+        key = evidence.key.sorted()
         (use, reasons) = Self.use(own: evidence.own, others: evidence.others, isOnePath: evidence.isOnePath)
         (considered, page) = use == .off ? ([], []) : Self.considered(evidence)
     }
@@ -190,6 +199,9 @@ struct RouteSuggestion: Encodable, Sendable {
                 continue
             }
             lines += ["    dictionary:", "      covers: \(route.use.rawValue)"]
+            for (name, values) in [("methods", route.methods), ("key", route.key)] where !values.isEmpty {
+                lines.append("      \(name): [\(values.joined(separator: ", "))]")
+            }
             lines += route.considered.map { "      # \(OutputFormat.plain($0))" }
             lines += route.page.map { "  # \(OutputFormat.plain($0))" }
         }

@@ -21,6 +21,13 @@ struct AdmissionTests {
             Change(.routeOff) { $0.route.hasDictionary = false },
             Change(.ineligibleMethod) { $0.request.method = .post },
             Change(.ineligibleMethod) { $0.request.method = .head },
+            Change(.ineligibleMethod) { $0.route.methods = [.query, .post] },
+            Change(.notFresh) { $0.request.method = .query },
+            Change(.notFresh) { ($0.request.method, $0.route.methods) = (.post, [.post]) },
+            Change(.contentLocation) {
+                ($0.request.method, $0.route.methods) = (.post, [.post])
+                ($0.response.isExplicitlyFresh, $0.response.contentLocation) = (true, .other)
+            },
             Change(.ineligibleStatus) { $0.response.status = 201 },
             Change(.ineligibleStatus) { $0.response.status = 206 },
             Change(.ineligibleStatus) { $0.response.status = 301 },
@@ -56,6 +63,16 @@ struct AdmissionTests {
     @Test(
         arguments: [
             Change { _ = $0 }, Change { $0.response.bodyBytes = 256 },
+            // The result of a QUERY may have a URL of its own.
+            Change {
+                ($0.request.method, $0.response.isExplicitlyFresh, $0.response.contentLocation) = (
+                    .query, true, .other
+                )
+            },
+            Change {
+                ($0.request.method, $0.route.methods) = (.post, [.post])
+                ($0.response.isExplicitlyFresh, $0.response.contentLocation) = (true, .target)
+            },
             Change { $0.response.bodyBytes = 8 << 20 },
             Change { $0.response.bodyBytes = nil },
             Change { $0.response.coding = UpstreamCoding(["gzip"]) },

@@ -18,15 +18,21 @@ struct CacheControlOverrideTests {
             $0.request.hasCookie = true
             $0.response.cacheControl = CacheControl(["public"])
         },
-        Change { $0.response.hasUseAsDictionary = true },
+        Change { $0.response.hasUseAsDictionary = true }, Change { $0.request.method = .query },
+        Change { ($0.request.method, $0.route.methods) = (.post, [.post]) },
     ])
-    func `it goes on 200 and 304 to GET and HEAD`(change: Change) {
+    func `it goes on 200 and 304 to GET and HEAD, and to the methods of the route`(change: Change) {
         #expect(applies(change))
     }
 
     @Test(arguments: [
         Change { $0.response.status = 404 }, Change { $0.response.status = 206 },
         Change { $0.request.method = .post }, Change { $0.request.method = .other },
+        Change { ($0.request.method, $0.route.methods) = (.query, [.get]) },
+        // A lifetime would let caches answer later GETs with it.
+        Change {
+            ($0.request.method, $0.route.methods, $0.response.contentLocation) = (.post, [.post], .target)
+        },
         Change { $0.response.cacheControl = CacheControl(["no-store"]) },
         Change { $0.response.cacheControl = CacheControl(["no-transform, max-age=1"]) },
         Change { $0.response.cacheControl = CacheControl(["private"]) },

@@ -27,6 +27,7 @@ enum Facts {
     struct RouteDraft {
         var areDictionariesOn = true
         var hasDictionary = true
+        var methods: [RequestFacts.MethodClass] = [.get, .query]
         var scope = RoutePolicy.Scope.public
         var types = MediaTypes(["application/json", "text/*"])
         var bodyBytesMin = 256
@@ -37,7 +38,8 @@ enum Facts {
 
         var policy: RoutePolicy {
             RoutePolicy(
-                areDictionariesOn: areDictionariesOn, hasDictionary: hasDictionary, scope: scope,
+                areDictionariesOn: areDictionariesOn, hasDictionary: hasDictionary, methods: methods,
+                scope: scope,
                 types: types,
                 bodyBytesMin: bodyBytesMin, bodyBytesMax: bodyBytesMax,
                 personal: PersonalPolicy(

@@ -125,8 +125,8 @@ struct NegotiationTests {
         #expect(decision == Decision(coding: .identity, reason: change.reason))
     }
 
-    @Test(arguments: [RequestFacts.MethodClass.get, .head, .post])
-    func `GET, POST and HEAD are answered alike`(method: RequestFacts.MethodClass) {
+    @Test(arguments: [RequestFacts.MethodClass.get, .head, .query, .post])
+    func `GET, QUERY, POST and HEAD are answered alike`(method: RequestFacts.MethodClass) {
         #expect(Facts.decide(Facts.request { $0.method = method }).coding == .dcz)
     }
 

@@ -31,7 +31,10 @@ struct WireTransport: Transport {
         let fields = (request.allHTTPHeaderFields ?? [:]).map { "\($0.key): \($0.value)\r\n" }.joined()
         let host = "Host: 127.0.0.1:\(port)\r\nConnection: close\r\n"
         let target = url.path + (url.query.map { "?\($0)" } ?? "")
-        socket.send("GET \(target) HTTP/1.1\r\n\(host)\(fields)\r\n")
+        let body = request.httpBody.map { [UInt8]($0) }
+        let length = body.map { "Content-Length: \($0.count)\r\n" } ?? ""
+        let line = "\(request.httpMethod ?? "GET") \(target) HTTP/1.1\r\n"
+        socket.send(Array((line + host + fields + length + "\r\n").utf8) + (body ?? []))
         let message = try socket.receive()
         guard message.isWhole else { throw URLError(.networkConnectionLost) }
         return message

@@ -94,7 +94,7 @@ internal import Testing
         let body = { (number: Int) in Feed.bytes(version: number, items: 40) }
         var entries = [3, 1, 2, 0].map { ArchiveEntry(second: $0 * 60, body: body($0)) }
         entries.append(ArchiveEntry(second: 200, body: body(3)))
-        // None of these is the body of a response to GET.
+        // None of these is the body of a response to GET of this URL.
         entries.append(ArchiveEntry(second: 210, status: 304))
         entries.append(ArchiveEntry(second: 220, method: "POST", body: body(9)))
         entries.append(ArchiveEntry(url: "data:text/plain,x", second: 230, body: body(9)))
@@ -105,6 +105,29 @@ internal import Testing
         #expect(resource.browser?.keepsSeconds == 600 && resource.findingNames.isEmpty)
         // In order, a version has two more items than the one before.
         #expect(try #require(resource.deltas.first).dcz.bytes * 4 < resource.plain.br.bytes)
+    }
+
+    @Test func `a HAR file's POSTs are histories by operation, and their route says so`() throws {
+        let folder = try TemporaryFolder()
+        var entries: [ArchiveEntry] = []
+        for number in 0..<4 {
+            for (place, name) in ["Feed", "Profile"].enumerated() {
+                entries.append(
+                    ArchiveEntry(
+                        url: "https://api.test/graphql", second: number * 60 + place, method: "POST",
+                        fields: ["Last-Modified": "Sat, 01 Nov 2025 10:00:00 GMT"],
+                        content: #"{\"operationName\":\"\#(name)\",\"query\":\"{}\"}"#,
+                        body: Feed.bytes(version: number + 100 * place, items: 40)))
+            }
+        }
+        try ArchiveEntry.write(entries, to: folder)
+        let estimate = try Estimating.of("\(folder.path)/session.har")
+        #expect(estimate.resources.map(\.versions) == [4, 4])
+        #expect(estimate.resources.allSatisfy { $0.findingNames.contains("unkept") }, "no heuristic")
+        let yaml = try RunningProcess.run(["estimate", "session.har"], in: folder.path).text
+        #expect(yaml.contains("methods: [GET, QUERY, POST]"), "\(yaml)")
+        #expect(yaml.contains("key: [operationName]"), "\(yaml)")
+        #expect(yaml.contains("POST https://api.test/graphql (Profile)"), "\(yaml)")
     }
 
     /// The fields of a response, and what follows from them.
@@ -183,7 +206,7 @@ internal import Testing
             ("missing", "missing does not exist: expected a URL with http:// or https://"),
             ("empty.har", "empty.har is not a HAR file (it has no \"log\")"),
             ("text.har", "text.har is not a HAR file (it is not JSON)"),
-            ("none.har", "has no bodies of GET responses"),
+            ("none.har", "has no bodies of responses to GET, QUERY or POST"),
             ("none.txt", "none.txt has no URLs"), ("wrong.txt", "wrong.txt:2: invalid URL http://"),
             ("none", "the folder none has no files"), ("http://", "invalid URL http://"),
             ("http://127.0.0.1:\(port)/", "check that the server is running"),

@@ -127,6 +127,8 @@ struct ArchiveEntry {
     var method = "GET"
     var requestFields: [String: String] = [:]
     var fields = ["Cache-Control": "public, max-age=600"]
+    /// The content of the request, as it stands in a JSON string.
+    var content = ""
     var body: [UInt8] = []
 
     var json: String {
@@ -137,7 +139,7 @@ struct ArchiveEntry {
         let text = Data(body).base64EncodedString()
         return #"""
             {"startedDateTime":"2026-11-01T10:\#(second / 600)\#(second / 60 % 10):\#(second % 60 / 10)\#(second % 10).123Z",
-            "request":{"method":"\#(method)","url":"\#(url)","headers":[\#(list(requestFields))]},
+            "request":{"method":"\#(method)","url":"\#(url)","headers":[\#(list(requestFields))],"postData":{"text":"\#(content)"}},
             "response":{"status":\#(status),"headers":[\#(list(fields))],"bodySize":-1,
             "content":{"size":\#(body.count),"mimeType":"application/json","text":"\#(text)","encoding":"base64"}}}
             """#

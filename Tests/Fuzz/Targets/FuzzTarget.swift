@@ -9,6 +9,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case configuration
     case http2
     case resp
+    case members
 
     /// Tries one input; throws the first rule that it breaks.
     package func check(_ bytes: [UInt8]) throws(BrokenRule) {
@@ -22,6 +23,7 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .configuration: try ConfigurationRules.check(bytes)
         case .http2: try HTTP2Rules.check(bytes)
         case .resp: try RESPRules.check(bytes)
+        case .members: try MemberRules.check(bytes)
         }
     }
 }

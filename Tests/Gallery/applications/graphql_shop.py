@@ -13,6 +13,11 @@ def products(_, info, first=60):
     return gallery.products()[:first]
 
 
+@query.field("featured")
+def featured(_, info):
+    return gallery.products()[::2]
+
+
 @query.field("inbox")
 def inbox(_, info):
     user = gallery.bearer(info.context["request"].headers.get("authorization"))
@@ -24,7 +29,7 @@ def inbox(_, info):
 schema = make_executable_schema(
     """type Product { id: Int! sku: String! name: String! description: String! price: String! stock: Int! tags: [String!]! }
     type Line { id: Int! secret: String! note: String! }
-    type Query { products(first: Int): [Product!]! inbox: [Line!]! }""",
+    type Query { products(first: Int): [Product!]! featured: [Product!]! inbox: [Line!]! }""",
     query)
 
 if __name__ == "__main__":

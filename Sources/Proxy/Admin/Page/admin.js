@@ -98,6 +98,8 @@ const reasonTexts = {
   "not-shorter": "Coding would not have made the body shorter.",
   "no-store": "The request or the response says no-store.",
   "vary-any": "The response has Vary: *.",
+  "not-fresh": "The response to QUERY or POST has no explicit lifetime.",
+  "content-location": "The response to POST is the representation of another URL.",
   "offered-upstream": "The upstream offers a dictionary of its own.",
   "coding-failed": "An encoder or decoder failed.",
   "delta": "A delta.",

@@ -1,4 +1,4 @@
-internal import Dictionaries
+package import Dictionaries
 
 /// The key under which versions replace each other: a chain, a URL and a variant.
 ///
@@ -35,9 +35,12 @@ package enum VariantKey {
     /// Each name and value is preceded by its length, so that no value can imitate the next field.
     /// Accept-Encoding, Available-Dictionary and Dictionary-ID are left out: they choose the coding, not the
     /// body (RFC 9842 section 6.2). `values` gets lower-case names. It returns nil for a missing field, which
-    /// differs from an empty one.
-    package static func make(names: [String], values: (String) -> String?) -> String {
-        guard !names.isEmpty else { return "" }
+    /// differs from an empty one. The operation that the request's body names follows: its names have braces, which those
+    /// of fields have not.
+    package static func make(
+        names: [String], operation: RequestOperation? = nil, values: (String) -> String?
+    ) -> String {
+        guard !names.isEmpty || operation != nil else { return "" }
         let fields = Set(names.map { $0.lowercased() }).subtracting([
             "accept-encoding", "available-dictionary", "dictionary-id",
         ])
@@ -48,6 +51,10 @@ package enum VariantKey {
                 text += "=\(value.utf8.count):\(value)"
             }
             text += ";"
+        }
+        for (name, value) in operation?.members ?? [] {
+            let value = normalized(value, of: "")
+            text += "\(name.utf8.count + 2):{\(name)}=\(value.utf8.count):\(value);"
         }
         return text
     }
@@ -103,6 +110,11 @@ package enum VariantKey {
             guard rest.popFirst() == UInt8(ascii: ";") else { return nil }
         }
         return names
+    }
+
+    /// Returns the names of the fields that a text was made of, without those of an operation.
+    package static func fieldNames(in key: String) -> [String] {
+        (names(in: key) ?? []).filter { $0.utf8.first != UInt8(ascii: "{") }
     }
 
     /// Parses `N:` and N bytes.

@@ -1,0 +1,95 @@
+internal import Dictionaries
+internal import Testing
+
+/// Members of a JSON text that passes in pieces.
+struct JSONMembersTests {
+    private static let paths = [["op"], ["extensions", "persistedQuery", "sha256Hash"]]
+
+    /// Returns the values of a text that comes whole, byte by byte, and in pieces of seven.
+    private static func values(_ text: String) throws -> [String?]? {
+        let bytes = Array(text.utf8)
+        let found = [1, 7, max(1, bytes.count)].map { step in
+            var members = JSONMembers(paths)
+            var start = 0
+            while start < bytes.count {
+                members.read(bytes.span.extracting(start..<min(bytes.count, start + step)))
+                start += step
+            }
+            return members.values
+        }
+        #expect(Set(found.map { "\($0 as Any)" }).count == 1, "the pieces make no difference")
+        return found[0]
+    }
+
+    @Test(arguments: [
+        "", " ", "{", #"{"op":"A""#, #"{"op":"A"}}"#, #"{"op":"A"}x"#, #"{"op":"A",}"#, #"{"op" "A"}"#,
+        "op=A",
+        #"{op:"A"}"#, #"{'op':'A'}"#, #"{"op":"A"]"#, #"{"a":[1,]}"#, #"{"op":"A","b":nul}"#, #"{"b":01}"#,
+        #"{"b":-}"#,
+        #"{"b":1.}"#, #"{"b":1e}"#, #"{"b":.5}"#, #"{"op":"\x41"}"#, #"{"op":"\u00g0"}"#, "{\"op\":\"A\n\"}",
+        "\u{FEFF}{}",
+        #"{"op":"A"}{"op":"A"}"#, "null", "1", #""op""#, #"{"b":tru}"#, #"{"b":TRUE}"#, "{\"b\":\u{0}}",
+    ])
+    func `what is no whole JSON object has no values`(text: String) throws {
+        #expect(try Self.values(text) == nil)
+    }
+
+    @Test(arguments: [
+        #"[{"op":"A"}]"#, #"{"op":"A","op":"A"}"#, #"{"op":"A","\u006fp":"B"}"#, #"{"op":null,"op":"B"}"#,
+        #"{"op":{"op":"A"}}"#, #"{"op":["A"]}"#,
+        #"{"extensions":{"persistedQuery":{"sha256Hash":"a"}},"extensions":{"persistedQuery":{"sha256Hash":"b"}}}"#,
+    ])
+    func `a text that two readers may understand in two ways has no values`(text: String) throws {
+        #expect(try Self.values(text) == nil)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"op":"Feed"}"#, "Feed"), (#" { "op" : "Feed" } "#, "Feed"),
+            (#"{"\u006f\u0070":"F\u0065ed"}"#, "Feed"),
+            (#"{"variables":{"op":"X","a":[1,-2.5e+3,true,null,{"op":"Y"}]},"op":"Feed"}"#, "Feed"),
+            (#"{"a":[],"b":{},"op":"Feed"}"#, "Feed"),
+            (#"{"op":"\"\\\/\b\f\n\r\t"}"#, "\"\\/\u{8}\u{C}\n\r\t"),
+            (#"{"op":"\ud83d\ude00"}"#, "\u{1F600}"), (#"{"op":"\ud83dx"}"#, "\u{FFFD}x"),
+            (#"{"op":12.5}"#, "12.5"),
+            (#"{"op":true}"#, "true"), (#"{"op":null}"#, nil), ("{}", nil), (#"{"OP":"A"}"#, nil),
+            (#"{"op":""}"#, ""),
+            (#"{"variables":{"op":"X"}}"#, nil), (#"{"a":[{"op":"X"}]}"#, nil),
+        ] as [(String, String?)])
+    func `a member of the outermost object counts, in whichever spelling`(text: String, value: String?) throws
+    {
+        let values = try #require(try Self.values(text))
+        #expect(values == [value, nil])
+    }
+
+    @Test func `a member of a member is named by its path`() throws {
+        let text = #"{"extensions":{"persistedQuery":{"version":1,"sha256Hash":"abc"}},"op":"A"}"#
+        #expect(try Self.values(text) == ["A", "abc"])
+        #expect(try Self.values(#"{"extensions":[{"persistedQuery":{"sha256Hash":"abc"}}]}"#) == [nil, nil])
+    }
+
+    @Test func `a text is read up to 64 KiB, a value up to 256 bytes, and 64 levels`() throws {
+        func padded(to count: Int) -> String {
+            let text = #"{"op":"A","q":""}"#
+            return #"{"op":"A","q":""# + String(repeating: "x", count: count - text.utf8.count) + #""}"#
+        }
+        #expect(try Self.values(padded(to: JSONMembers.bytesMax)) == ["A", nil])
+        #expect(try Self.values(padded(to: JSONMembers.bytesMax + 1)) == nil)
+        func named(_ count: Int) -> String { #"{"op":""# + String(repeating: "n", count: count) + #""}"# }
+        #expect(try Self.values(named(256))?[0]?.utf8.count == 256)
+        #expect(try Self.values(named(257)) == nil)
+        func nested(_ depth: Int) -> String {
+            #"{"a":"# + String(repeating: "[", count: depth - 1) + String(repeating: "]", count: depth - 1)
+                + "}"
+        }
+        #expect(try Self.values(nested(64)) == [nil, nil])
+        #expect(try Self.values(nested(65)) == nil)
+    }
+
+    @Test func `after the limit a text without an end costs nothing`() {
+        var members = JSONMembers(Self.paths)
+        let piece = Array(repeating: UInt8(ascii: " "), count: 1 << 16)
+        for _ in 0..<100 { members.read(piece.span) }
+        #expect(members.values == nil)
+    }
+}
