@@ -20,6 +20,8 @@ struct Dictum: ParsableCommand {
             DoctorCommand.self,
             EstimateCommand.self,
             ReportCommand.self,
+            PurgeCommand.self,
+            DecodeCommand.self,
             StoreCommand.self,
             ReferenceCommand.self,
             ManualCommand.self,
