@@ -1,11 +1,13 @@
 #if AsyncHTTPClient
 internal import AsyncHTTPClient
-public import Foundation
 internal import NIOCore
 internal import NIOHTTP1
 
 #if canImport(FoundationNetworking)
+internal import Foundation
 public import FoundationNetworking
+#else
+public import Foundation
 #endif
 
 /// A transport over AsyncHTTPClient, whose bodies arrive piece by piece and as they were sent; for Linux and for servers.

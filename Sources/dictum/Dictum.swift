@@ -21,6 +21,8 @@ struct Dictum: ParsableCommand {
             ConformanceCommand.self,
             EstimateCommand.self,
             ReportCommand.self,
+            PurgeCommand.self,
+            DecodeCommand.self,
             StoreCommand.self,
             ReferenceCommand.self,
             ManualCommand.self,

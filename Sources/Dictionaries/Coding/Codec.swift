@@ -84,7 +84,20 @@ package enum Codec {
 }
 
 /// The bytes at the start of a dictionary-coded body (RFC 9842 sections 4 and 5): a magic number, then the digest.
-enum DictionaryHeader {
+package enum DictionaryHeader {
+    /// Returns the coding of a body by its magic number, and the digest of the dictionary that it names; nil if it has no
+    /// such header.
+    package static func read(_ body: [UInt8]) -> (coding: ContentCoding, digest: Digest)? {
+        for coding in [ContentCoding.dcz, .dcb] {
+            let magic = magic(of: coding)
+            guard body.starts(with: magic) else { continue }
+            return Digest(bytes: Array(body.dropFirst(magic.count).prefix(Digest.byteCount))).map {
+                (coding, $0)
+            }
+        }
+        return nil
+    }
+
     /// Returns the header of `coding` for a dictionary; empty for codings without one.
     static func bytes(for coding: ContentCoding, digest: Digest) -> [UInt8] {
         magic(of: coding) + (coding.usesDictionary ? digest.bytes : [])

@@ -113,7 +113,7 @@ package struct URLPattern: Sendable {
     }
 
     /// Returns the text that `escaped` made the pattern of; another text if it did not make it.
-    static func unescaped(_ pattern: String) -> String {
+    package static func unescaped(_ pattern: String) -> String {
         var bytes: [UInt8] = []
         var rest = pattern.utf8[...]
         while let byte = rest.first {

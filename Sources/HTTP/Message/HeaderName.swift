@@ -98,6 +98,7 @@ extension HeaderName {
     package static var crossOriginResourcePolicy: HeaderName { HeaderName(.crossOriginResourcePolicy) }
     package static var date: HeaderName { HeaderName(.date) }
     package static var dnt: HeaderName { HeaderName(.dnt) }
+    package static var clearSiteData: HeaderName { HeaderName(.clearSiteData) }
     package static var dictionaryID: HeaderName { HeaderName(.dictionaryID) }
     package static var dictumExplain: HeaderName { HeaderName(.dictumExplain) }
     package static var digest: HeaderName { HeaderName(.digest) }

@@ -10,7 +10,7 @@ internal import Storage
 struct AdminAPI: Sendable {
     let status: AdminStatus
 
-    /// Returns the response to a read of a resource; blocks.
+    /// Returns the response to a read of a resource, or to a purge; blocks.
     func response(_ resource: AdminResource, _ request: AdminRequest) throws(AdminRefusal) -> AdminResponse {
         switch resource {
         case .metrics:
@@ -22,6 +22,7 @@ struct AdminAPI: Sendable {
         case .configuration: configuration(asYAML: request.prefersYAML)
         case .logLevel: logLevel
         case .dictionaries, .dictionariesOn, .dictionariesOff: dictionaries
+        case .purge: .json(try PurgeRequest(request.query).carryOut(in: status.context))
         case .page, .health, .readiness: throw AdminRefusal(.notFound, AdminResource.listed)
         }
     }

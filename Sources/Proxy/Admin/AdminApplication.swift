@@ -55,8 +55,14 @@ final class AdminApplication: Application {
         }
         let request = AdminRequest(head)
         guard isChange else { return answer(resource, request, exchange) }
-        exchange.whenWhole(framing, head) { [api] body in
-            Self.response(to: request) { () throws(AdminRefusal) in try api.change(resource, body: body) }
+        exchange.whenWhole(framing, head) { [unowned self, unowned exchange] body in
+            guard resource != .purge else {
+                answerLater(resource, request, exchange)
+                return nil
+            }
+            return Self.response(to: request) { () throws(AdminRefusal) in
+                try api.change(resource, body: body)
+            }
         }
     }
 

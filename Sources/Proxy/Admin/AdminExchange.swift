@@ -10,8 +10,8 @@ final class AdminExchange: Handler, RequestHandler {
     var token: Token?
     /// The client's interest in the response, for that other thread.
     let interest = AdminInterest()
-    /// The change to make once the request's body has arrived.
-    private var work: (([UInt8]) -> AdminResponse)?
+    /// The change to make once the request's body has arrived; it gives nil if the response comes later.
+    private var work: (([UInt8]) -> AdminResponse?)?
     private var body: [UInt8] = []
 
     /// The largest body that is read.
@@ -24,9 +24,12 @@ final class AdminExchange: Handler, RequestHandler {
 
     /// Does the work and responds once the request is complete.
     func whenWhole(
-        _ framing: BodyFraming, _ head: RequestHead, work: @escaping ([UInt8]) -> AdminResponse
+        _ framing: BodyFraming, _ head: RequestHead, work: @escaping ([UInt8]) -> AdminResponse?
     ) {
-        if framing == .none || framing == .length(0) { return answer(work([])) }
+        if framing == .none || framing == .length(0) {
+            if let response = work([]) { answer(response) }
+            return
+        }
         self.work = work
         if head.headers.contains(.expect) { stream.sendInterim(ResponseHead(status: .continue)) }
     }
@@ -57,7 +60,8 @@ final class AdminExchange: Handler, RequestHandler {
 
     func receivedEnd(trailers: Headers) {
         guard let work else { return }
-        answer(work(body))
+        self.work = nil
+        if let response = work(body) { answer(response) }
     }
 
     func malformed(_ error: ParseError) {

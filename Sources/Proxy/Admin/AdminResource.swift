@@ -15,6 +15,7 @@ enum AdminResource: String, CaseIterable, Sendable {
     case dictionaries = "/dictionaries"
     case dictionariesOff = "/dictionaries/off"
     case dictionariesOn = "/dictionaries/on"
+    case purge = "/purge"
 
     /// True for resources that need no credentials: probes, and the page, which shows nothing by itself.
     var isOpen: Bool { self == .page || self == .health || self == .readiness }
@@ -22,7 +23,7 @@ enum AdminResource: String, CaseIterable, Sendable {
     /// The methods, as Allow names them.
     var allow: String {
         switch self {
-        case .dictionariesOff, .dictionariesOn: "POST"
+        case .dictionariesOff, .dictionariesOn, .purge: "POST"
         case .logLevel: "GET, HEAD, PUT"
         default: "GET, HEAD"
         }
@@ -31,7 +32,7 @@ enum AdminResource: String, CaseIterable, Sendable {
     /// Returns true if a request changes something, false if it reads; nil for other methods.
     func isChange(_ method: Method) -> Bool? {
         switch self {
-        case .dictionariesOff, .dictionariesOn: method == .post ? true : nil
+        case .dictionariesOff, .dictionariesOn, .purge: method == .post ? true : nil
         case .logLevel where method == .put: true
         default: method == .get || method == .head ? false : nil
         }

@@ -44,6 +44,12 @@ struct ClientIdentity: Sendable {
         return values
     }
 
+    /// Returns the values of a user whose items are known by their texts; nil unless they are those of the identity.
+    func values(of user: [String: String]) -> [Value]? {
+        let values = items.compactMap { item in user[item.text].map { (item.text, Array($0.utf8)) } }
+        return values.count == items.count && user.count == items.count ? values : nil
+    }
+
     /// Returns the value of a field that is there exactly once.
     private static func single(_ name: HeaderName, of headers: Headers) -> [UInt8]? {
         var values: [[UInt8]] = []

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Dispatch
 internal import HTTP
+internal import Primitives
 internal import Redis
 internal import Storage
 internal import Synchronization
@@ -23,6 +24,9 @@ final class SharedParts: Sendable {
     let observer: Observer
     /// The memory that this node shares with others; nil for a node of its own.
     let sharedMemory: SharedMemory?
+    /// Removes versions on request.
+    let purger: Purger
+    let leavingUsers = Guarded(LeavingUsers())
     let dictionarySwitch = DictionarySwitch()
     /// Limits the error about request loops.
     let loopReminder = Reminder()
@@ -77,9 +81,11 @@ final class SharedParts: Sendable {
             store: store, coding: coding, configuration.observe, bytesMax: budgets[.observe])
         linkRegistry = LinkRegistry(store: store, worker: worker, terms: links)
         let commonKeys = configuration.store.keyFile == nil ? nil : store.keys
+        let purger = Purger(store: store)
+        self.purger = purger
         sharedMemory = redis.map {
             SharedMemory(
-                store: store, client: $0, commonKeys: commonKeys, bytesMax: budgets[.sharing] / 2,
+                purger: purger, client: $0, commonKeys: commonKeys, bytesMax: budgets[.sharing] / 2,
                 report: report)
         }
     }

@@ -11,6 +11,7 @@ extension Exchange {
         // The Upgrade of a 426 tells the client what it must ask for (RFC 9110 section 15.5.22).
         head.headers.removeConnectionFields(except: head.status == .upgradeRequired ? .upgrade : nil)
         head.headers.removeTrailerNames()
+        if !context.routes.privateRoutes.isEmpty { heedClearSiteData(head.headers) }
         takeIdentity(from: &head.headers)
         if context.configuration.explain { head.headers.remove(.dictumExplain) }
         heedSwitch()

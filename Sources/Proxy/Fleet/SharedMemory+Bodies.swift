@@ -95,6 +95,10 @@ extension SharedMemory {
         _ packed: PackedRecord, _ name: SharedName, key: String, parts: Int, _ urgency: RedisUrgency
     ) {
         guard let record = packed.unpacked() else { return refuse(name, key: key, parts: parts, urgency) }
+        guard !isPurged(record.chain, url: record.url, rank: record.rank) else {
+            forget(name)
+            return end(name, urgency, .miss)
+        }
         let told = state.withLock { $0.index.takeHolders(of: name) }
         do throws(AdmissionRefusal) {
             let version = try store.adopt(record, told: told, now: SystemClock.unixSeconds)

@@ -98,11 +98,18 @@ extension SharedMemory {
                 for name in SharedNews.readNames(value) { heedSuperseded(name) }
             } else if name == SharedNews.Entry.promises {
                 heedPromises(SharedNews.readPromises(value))
+            } else if name == PurgeOrder.entry, !isOwn(entry) {
+                heedPurge(value, at: entry.id.milliseconds)
             }
         }
     }
 
+    private func isOwn(_ entry: RedisStreamEntry) -> Bool {
+        entry.fields.contains { $0.name == SharedDemand.Entry.node && $0.value == node }
+    }
+
     private func heed(_ news: SharedNews, announcedAt: Int, now: Int) {
+        if let chain = news.chain, isPurged(chain, url: nil, rank: news.rank) { return }
         let isNew = state.withLock { state in
             state.questions.recordAnnounced(news.name)
             return state.index.insert(news, now: announcedAt)

@@ -115,6 +115,8 @@ extension SharedMemory {
     /// Returns the commands for a version; nil if another node has written it, or if it cannot be shared.
     private func writing(_ version: SharableVersion) -> Writing? {
         guard let name = version.name(commonKeys), let key = names.key(of: name) else { return nil }
+        let record = version.record
+        guard !isPurged(record.chain, url: record.url, rank: record.rank) else { return nil }
         note(version.version, as: name)
         if let told = state.withLock({ $0.index.takeHolders(of: name) }) {
             store.add(told, to: version.version)
@@ -123,7 +125,6 @@ extension SharedMemory {
             counters.withLock { $0.alreadyThere += 1 }
             return nil
         }
-        let record = version.record
         var news = SharedNews(of: record, named: name)
         news.isProvisional = version.isProvisional
         guard news.fits, let values = record.values(named: name, keys: commonKeys) else { return nil }

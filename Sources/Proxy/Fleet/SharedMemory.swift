@@ -55,6 +55,8 @@ final class SharedMemory: Sendable {
     let waitingPromises = Guarded(WaitingPromises())
     let following: Guarded<Following>
     let superseded = Guarded(Superseded())
+    let purger: Purger
+    let purges = Guarded(FormerPurges())
     let corruptReminder = Reminder()
 
     /// The number of different versions that requests wait for.
@@ -68,10 +70,11 @@ final class SharedMemory: Sendable {
 
     /// - Parameter bytesMax: The bound on the bodies that wait to be written.
     init(
-        store: DictionaryStore, client: RedisClient, commonKeys: StoreKeys?, bytesMax: Int,
+        purger: Purger, client: RedisClient, commonKeys: StoreKeys?, bytesMax: Int,
         report: @escaping @Sendable (OperatorEvent) -> Void
     ) {
-        self.store = store
+        self.purger = purger
+        store = purger.store
         self.client = client
         self.commonKeys = commonKeys
         self.report = report

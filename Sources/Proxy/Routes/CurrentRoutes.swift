@@ -35,6 +35,13 @@ package struct CurrentRoutes: Sendable {
         return dictionary
     }
 
+    /// Returns true if a chain is of the route with this text; the URL is that of a version, if it is known.
+    package func makes(_ chain: ChainKey, url: String?, route text: String) -> Bool {
+        // The match of most chains is their path; that of others is one of the paths that the route is for.
+        let url = PathAndQuery(url ?? URLPattern.unescaped(chain.match))
+        return routes.route(of: url, authority: chain.authority).text == text
+    }
+
     /// Returns true if a route can make this private chain.
     ///
     /// A private version stores no path. Only requests with the same identity or capability find it.

@@ -12,6 +12,8 @@ struct RouteTable: Sendable {
     private let unmatched: Route
     /// True if any route announces dictionaries.
     let announces: Bool
+    /// The routes with `scope: private`.
+    let privateRoutes: [Route]
 
     /// - Parameter upstreams: the upstreams of the routes; nil where nothing is forwarded.
     init(_ configuration: Configuration, names: RouteNames, upstreams: UpstreamGroups? = nil) {
@@ -29,7 +31,11 @@ struct RouteTable: Sendable {
         none.announcement = .off
         unmatched = Route(index: nil, none, in: configuration, upstream: upstreams?[nil])
         announces = routes.contains { $0.announcement != .off }
+        privateRoutes = routes.filter { $0.identity != nil }
     }
+
+    /// Returns true if a route has this text.
+    func has(_ text: String) -> Bool { routes.contains { $0.text == text } }
 
     var withPersonal: [Route] {
         routes.map(\.withDictionaries).filter {

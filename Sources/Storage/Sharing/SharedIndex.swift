@@ -181,6 +181,9 @@ package struct SharedIndex: Sendable {
         }
     }
 
+    /// All announcements; linear in their number.
+    package var allNews: [SharedNews] { listings.keys.compactMap { news(of: $0) } }
+
     /// Returns the announcements of versions that must be renewed: those that are provisional or older than `second`.
     package func due(_ names: [SharedName], before second: Int) -> [SharedNews] {
         names.compactMap { name in

@@ -31,7 +31,10 @@ enum CommandTopics {
         Topic(
             title: "ENVIRONMENT",
             rows: [
-                ("DICTUM_ADMIN_TOKEN", "The token of the admin listener, for report and check --admin."),
+                (
+                    "DICTUM_ADMIN_TOKEN",
+                    "The token of the admin listener, for report, purge and check --admin."
+                ),
                 ("SSL_CERT_FILE", "The certificate authorities that fetch, doctor and estimate trust."),
                 ("XDG_CACHE_HOME", "The folder of caches, in place of ~/.cache."),
                 ("LISTEN_FDS, NOTIFY_SOCKET", "systemd: sockets for serve, and where it reports."),

@@ -101,15 +101,29 @@ struct AdminClient {
         }
     }
 
-    private func get(_ path: String) throws(CommandError) -> [UInt8] {
+    /// Has the proxy remove the versions that a query names.
+    func purge(_ query: String) throws(CommandError) -> PurgeReport {
+        let body = try ask(.post, "/purge?\(query)")
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        guard let result = try? decoder.decode(PurgeReport.self, from: Data(body)) else {
+            throw CommandError("the admin listener at \(authority) is not of this version")
+        }
+        return result
+    }
+
+    private func get(_ path: String) throws(CommandError) -> [UInt8] { try ask(.get, path) }
+
+    private func ask(_ method: HTTP.Method, _ path: String) throws(CommandError) -> [UInt8] {
         guard let target = try? RequestTarget(path) else { throw CommandError("invalid path \(path)") }
         var headers = Headers()
         headers.append(.host, authority)
         if let token { headers.append(.authorization, "Bearer \(token)") }
+        if method == .post { headers.append(.contentType, "application/json") }
         let response: FetchResponse
         do throws(FetchError) {
             response = try FetchClient(.http1).send(
-                RequestHead(method: .get, target: target, headers: headers), to: endpoints,
+                RequestHead(method: method, target: target, headers: headers), to: endpoints,
                 deadline: FetchDeadline(seconds: Self.secondsMax))
         } catch {
             throw CommandError("the admin listener at \(authority): \(error)")

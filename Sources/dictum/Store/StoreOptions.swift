@@ -20,14 +20,12 @@ struct StoreOptions: ParsableArguments {
 
     /// Opens the store while `work` runs.
     func use(_ work: (OpenedStore) throws -> Void) throws {
-        let configuration = try readConfiguration()
-        let catalogue = try StoreCatalogue(path: configuration?.store.path ?? store ?? "")
-        defer { catalogue.close() }
-        try work(OpenedStore(catalogue: catalogue, configuration: configuration))
+        try OpenedStore.use(config: config, store: store, work)
     }
 
-    func readConfiguration() throws -> Configuration? {
-        guard let config else { return nil }
+    func readConfiguration() throws -> Configuration? { try config.map { try Self.read($0) } }
+
+    static func read(_ config: String) throws -> Configuration {
         do throws(ConfigurationError) {
             return try Configuration.load(file: config, environment: ProcessInfo.processInfo.environment)
         } catch {
@@ -120,6 +118,14 @@ struct DigestArgument {
 struct OpenedStore {
     let catalogue: StoreCatalogue
     let configuration: Configuration?
+
+    /// Opens the store of a configuration, or the one at a path, while `work` runs.
+    static func use(config: String?, store: String?, _ work: (OpenedStore) throws -> Void) throws {
+        let configuration = try config.map { try StoreOptions.read($0) }
+        let catalogue = try StoreCatalogue(path: configuration?.store.path ?? store ?? "")
+        defer { catalogue.close() }
+        try work(OpenedStore(catalogue: catalogue, configuration: configuration))
+    }
 
     /// Returns true for versions that a configured route would create; nil without a configuration.
     var isCurrent: ((Version) -> Bool)? {

@@ -132,6 +132,25 @@ extension StoreWriter {
         }
     }
 
+    /// Overwrites versions on disk that are not in the index any more, if this process writes the store.
+    func erase(_ versions: [Version]) {
+        dispatchPrecondition(condition: .onQueue(queue))
+        guard status.value.waitingSince == nil, !status.value.isHandedOver, let database = openDatabase else {
+            return schedule()
+        }
+        do {
+            for start in stride(from: 0, to: versions.count, by: Self.eraseCountMax) {
+                let some = versions[start..<min(start + Self.eraseCountMax, versions.count)]
+                try database.end([], removing: some.map(\.id))
+                try database.checkpoint()
+            }
+        } catch {
+            failed(error)
+        }
+        // Sealed rows go with the pending removals.
+        drain(isForced: true)
+    }
+
     // MARK: Another file
 
     /// Starts a new file with the versions in memory, after the file was moved or removed.

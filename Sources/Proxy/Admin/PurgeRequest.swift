@@ -1,0 +1,97 @@
+internal import Dictionaries
+internal import Foundation
+internal import HTTP
+internal import Primitives
+internal import Storage
+
+/// The query of `/purge`: what to remove, and whether to remove it.
+struct PurgeRequest: Sendable, Equatable {
+    var order = PurgeOrder()
+    /// The items of the user's identity, by their text in the setting `identity`.
+    var user: [String: String] = [:]
+    var isDryRun = false
+
+    private static let textMax = 1_024
+
+    /// Reads the query of a URL.
+    init(_ query: String?) throws(AdminRefusal) {
+        for parameter in (query ?? "").split(separator: "&") {
+            let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2, let value = String(parts[1]).removingPercentEncoding, !value.isEmpty,
+                value.utf8.count <= Self.textMax
+            else { throw Self.refusal("each parameter needs a value, of at most \(Self.textMax) bytes") }
+            try read(String(parts[0]), value)
+        }
+        guard order != PurgeOrder() || !user.isEmpty else {
+            throw Self.refusal("give at least one of host, path, route and user")
+        }
+        guard user.isEmpty || order.host != nil else { throw Self.refusal("user needs host") }
+    }
+
+    private mutating func read(_ name: String, _ value: String) throws(AdminRefusal) {
+        switch name {
+        case "host": order.host = value.lowercased()
+        case "path":
+            guard value.hasPrefix("/"), !value.contains("?") else {
+                throw Self.refusal("path begins with / and has no query")
+            }
+            order.path = value
+        case "route": order.route = value
+        case "user":
+            let item = value.split(separator: "=", maxSplits: 1).map { String($0) }
+            guard item.count == 2, let known = IdentityItem(item[0]) else {
+                throw Self.refusal(
+                    "user is ITEM=VALUE, such as cookie:session=abc or authorization=Bearer abc")
+            }
+            user[known.text] = item[1]
+        case "dry_run":
+            guard let flag = ["true": true, "false": false][value] else {
+                throw Self.refusal("dry_run is true or false")
+            }
+            isDryRun = flag
+        default: throw Self.refusal("the parameters are host, path, route, user and dry_run")
+        }
+    }
+
+    private static func refusal(_ expectation: String) -> AdminRefusal {
+        AdminRefusal(.badRequest, "Invalid purge: \(expectation).")
+    }
+
+    /// Removes what the request names, on this node and on those that share its store; blocks.
+    func carryOut(in context: ProxyContext) throws(AdminRefusal) -> PurgeReport {
+        var order = order
+        if let route = order.route, !context.routes.has(route) {
+            throw AdminRefusal(.badRequest, "There is no route \(route); /routes lists all.")
+        }
+        if !user.isEmpty {
+            let owners = context.owners(user, authority: order.host ?? "")
+            guard !owners.isEmpty else {
+                throw AdminRefusal(
+                    .badRequest, "No route with scope: private has an identity of these items, and no others."
+                )
+            }
+            order.owners = Set(owners)
+        }
+        let outcome = context.purge(order, isDryRun: isDryRun)
+        return PurgeReport(outcome, isDryRun: isDryRun)
+    }
+}
+
+/// The response to `/purge`.
+package struct PurgeReport: Codable, Equatable, Sendable {
+    package let dryRun: Bool
+    package let removedVersions: Int
+    /// Of those, the versions of private routes and of personal responses.
+    package let removedPersonalVersions: Int
+    package let removedBytes: Int
+    /// True if the nodes that share the store were told; nil without `store.shared`, or if nothing was done.
+    package let otherNodesTold: Bool?
+
+    init(_ outcome: ProxyContext.PurgeOutcome, isDryRun: Bool) {
+        dryRun = isDryRun
+        removedVersions = outcome.versions.count
+        removedPersonalVersions = outcome.versions.count { $0.chainKey.scope.isPrivate }
+        removedBytes = outcome.versions.reduce(0) { $0 + $1.bytes }
+        otherNodesTold = outcome.areOthersTold
+    }
+}

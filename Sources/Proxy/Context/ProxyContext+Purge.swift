@@ -1,0 +1,39 @@
+internal import Dictionaries
+internal import Dispatch
+internal import Primitives
+internal import Storage
+
+extension ProxyContext {
+    struct PurgeOutcome: Sendable {
+        let versions: [Storage.Version]
+        /// True if the shared store has the order for the other nodes; nil without one, or if nothing was done.
+        let areOthersTold: Bool?
+    }
+
+    /// Removes versions on this node, from the shared store and on the other nodes; with `isDryRun` finds those of this
+    /// node only.
+    ///
+    /// Blocks: never call it on an event loop.
+    func purge(_ order: PurgeOrder, isDryRun: Bool = false) -> PurgeOutcome {
+        let versions = store.purge([shared.purger.purge(order)], isDryRun: isDryRun)
+        return PurgeOutcome(
+            versions: versions,
+            areOthersTold: isDryRun ? nil : sharedMemory?.tell(order, removed: versions))
+    }
+
+    /// Returns the owner that a user is on each private route whose identity has these items, and no others.
+    func owners(_ user: [String: String], authority: String) -> [IdentityTag] {
+        guard let keys = store.keys else { return [] }
+        return routes.privateRoutes.compactMap { route in
+            route.identity?.values(of: user).flatMap { keys.identityTag(authority: authority, items: $0) }
+        }
+    }
+
+    /// Removes the versions of users on private routes, soon.
+    func forget(_ owners: [IdentityTag]) {
+        guard shared.leavingUsers.withLock({ $0.add(owners) }) else { return }
+        shared.maintenance.asyncAfter(deadline: .now() + .milliseconds(50)) { [self] in
+            _ = purge(PurgeOrder(owners: shared.leavingUsers.withLock { $0.take() }))
+        }
+    }
+}

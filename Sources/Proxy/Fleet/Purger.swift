@@ -1,0 +1,44 @@
+internal import Dictionaries
+internal import Dispatch
+internal import Primitives
+internal import Storage
+
+/// Removes versions on request: of an operator, of an upstream that logs a user out, or of another node.
+///
+/// Safe from any thread. What it removes, it removes on this node; `SharedMemory` tells the other nodes.
+final class Purger: Sendable {
+    let store: DictionaryStore
+    /// The routes of the current configuration.
+    private let routes = Guarded<CurrentRoutes?>(nil)
+
+    init(store: DictionaryStore) { self.store = store }
+
+    /// Goes by other routes from now on.
+    func adopt(_ current: CurrentRoutes) { routes.withLock { $0 = current } }
+
+    /// Makes an order one that the store carries out, by the routes of this node.
+    func purge(_ order: PurgeOrder, rankMax: Int64 = .max) -> Purge {
+        let routes = routes.withLock { $0 }
+        return Purge(order, rankMax: rankMax) { route, chain, url in
+            routes?.makes(chain, url: url, route: route) ?? false
+        }
+    }
+}
+
+/// The users whose versions wait to be removed; a pure value.
+///
+/// Many log-outs in a short time cost one visit of the store.
+struct LeavingUsers: Sendable {
+    private var owners: Set<IdentityTag> = []
+
+    /// Adds users; returns true if the caller must schedule a removal.
+    mutating func add(_ some: [IdentityTag]) -> Bool {
+        defer { owners.formUnion(some) }
+        return owners.isEmpty && !some.isEmpty
+    }
+
+    mutating func take() -> Set<IdentityTag> {
+        defer { owners = [] }
+        return owners
+    }
+}

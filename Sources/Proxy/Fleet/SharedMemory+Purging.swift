@@ -1,0 +1,143 @@
+internal import Dictionaries
+internal import Dispatch
+internal import Primitives
+internal import Redis
+internal import Storage
+
+/// The latest orders to remove versions: what they include does not come back from another node; a pure value.
+struct FormerPurges: Sendable {
+    private(set) var all: [Purge] = []
+    /// The orders of other nodes that this one has yet to carry out.
+    private var waiting: [Purge] = []
+
+    private static let countMax = 256
+
+    /// Remembers a purge; returns true if the caller must schedule the work, where `isWaiting`.
+    mutating func add(_ purge: Purge, isWaiting: Bool) -> Bool {
+        Self.merge(purge, into: &all)
+        if all.count > Self.countMax { all.removeFirst() }
+        guard isWaiting else { return false }
+        defer { Self.merge(purge, into: &waiting) }
+        return waiting.isEmpty
+    }
+
+    mutating func takeWaiting() -> [Purge] {
+        defer { waiting = [] }
+        return waiting
+    }
+
+    /// Orders that differ only in their users are one, so that many log-outs cost one visit of the store.
+    private static func merge(_ purge: Purge, into list: inout [Purge]) {
+        guard let owners = purge.order.owners, let last = list.indices.last,
+            let others = list[last].order.owners
+        else { return list.append(purge) }
+        var merged = purge
+        merged.order.owners = others
+        guard merged.order == list[last].order, owners.count + others.count <= 4_096 else {
+            return list.append(purge)
+        }
+        merged.order.owners = owners.union(others)
+        merged.rankMax = max(purge.rankMax, list[last].rankMax)
+        list[last] = merged
+    }
+
+    func include(_ chain: ChainKey, url: String?, rank: Int64) -> Bool {
+        all.contains { $0.includes(chain, url: url, rank: rank) }
+    }
+}
+
+// MARK: - Removing on request
+
+extension SharedMemory {
+    /// The difference between the clocks of two nodes that does no harm: versions that came so long after an order may go
+    /// with it.
+    private static let skewMicroseconds: Int64 = 1_000_000
+    private static let purgeMilliseconds = 100
+    private static let deletionsMax = 500
+    private static let replySeconds = 5
+
+    /// Removes from the shared store what this node has removed, and has all other nodes remove the same.
+    ///
+    /// Returns false if the shared store did not confirm it in time. Blocks: never call it on an event loop.
+    func tell(_ order: PurgeOrder, removed: [Storage.Version]) -> Bool {
+        let purge = purger.purge(order, rankMax: SystemClock.unixMicroseconds + Self.skewMicroseconds)
+        _ = purges.withLock { $0.add(purge, isWaiting: false) }
+        remove([purge], removed: removed)
+        let entries = order.parts.map { part in
+            RedisCommand.append(
+                to: Array(names.news.utf8),
+                [
+                    (name: PurgeOrder.entry, value: part.sharedBytes),
+                    (name: SharedDemand.Entry.node, value: node),
+                ],
+                lengthMax: Self.newsMax)
+        }
+        let isTold = Guarded(false)
+        let done = DispatchSemaphore(value: 0)
+        do throws(RedisFailure) {
+            try client.send(entries, .background) { result in
+                if case .success(let replies) = result {
+                    isTold.withLock { $0 = replies.allSatisfy { $0.error == nil } }
+                }
+                done.signal()
+            }
+        } catch {
+            return false
+        }
+        return done.wait(timeout: .now() + .seconds(Self.replySeconds)) == .success && isTold.withLock { $0 }
+    }
+
+    /// Carries an order of a node out; `time` is that of its entry, in milliseconds since 1970.
+    func heedPurge(_ value: [UInt8], at time: UInt64) {
+        guard let order = PurgeOrder(sharedBytes: value) else { return }
+        let micros = Int64(clamping: time).multipliedReportingOverflow(by: 1000)
+        let purge = purger.purge(
+            order, rankMax: micros.overflow ? .max : micros.partialValue + Self.skewMicroseconds)
+        guard purges.withLock({ $0.add(purge, isWaiting: true) }) else { return }
+        work.asyncAfter(deadline: .now() + .milliseconds(Self.purgeMilliseconds)) { [weak self] in
+            guard let self else { return }
+            let due = purges.withLock { $0.takeWaiting() }
+            remove(due, removed: store.purge(due))
+        }
+    }
+
+    /// Returns true if a version may not come back, since an order that came after it includes it.
+    func isPurged(_ chain: ChainKey, url: String?, rank: Int64) -> Bool {
+        purges.withLock { $0 }.include(chain, url: url, rank: rank)
+    }
+
+    /// Removes versions from the shared store: those that this node has removed, and all others that it knows of.
+    private func remove(_ due: [Purge], removed: [Storage.Version]) {
+        let own = removed.compactMap { version in
+            store.name(of: version, commonKeys).map { (name: $0, bytes: version.bytes) }
+        }
+        let known = state.withLock { $0.index }.allNews.filter { news in
+            news.chain.map { chain in due.contains { $0.includes(chain, url: nil, rank: news.rank) } }
+                ?? false
+        }
+        let all = own + known.map { (name: $0.name, bytes: $0.bytes) }
+        let keys = all.flatMap { one in
+            names.key(of: one.name).map { names.keys(of: $0, bodyBytes: one.bytes) } ?? []
+        }
+        state.withLock { state in
+            for one in all { state.index.remove(one.name) }
+        }
+        for start in stride(from: 0, to: keys.count, by: Self.deletionsMax) {
+            let some = keys[start..<min(start + Self.deletionsMax, keys.count)]
+            try? client.send([.delete(some.map { Array($0.utf8) })], .background) { _ in }
+        }
+    }
+}
+
+extension PurgeOrder {
+    /// The order in parts that have few enough users for an entry each.
+    fileprivate var parts: [PurgeOrder] {
+        guard let owners, owners.count > Self.ownersMax else { return [self] }
+        let list = Array(owners)
+        return stride(from: 0, to: list.count, by: Self.ownersMax).map { start in
+            var part = self
+            part.owners = Set(list[start..<min(start + Self.ownersMax, list.count)])
+            return part
+        }
+    }
+}

@@ -1,0 +1,92 @@
+internal import Dictionaries
+internal import Dispatch
+
+/// What is to be forgotten: the versions that meet every condition that is given.
+package struct PurgeOrder: Sendable, Equatable {
+    /// The host of a chain; without a port it stands for all ports.
+    package var host: String?
+    /// A path, whatever the query.
+    package var path: String?
+    /// The text of a route.
+    package var route: String?
+    /// The users of private routes; nil for every chain.
+    package var owners: Set<IdentityTag>?
+
+    package init(
+        host: String? = nil, path: String? = nil, route: String? = nil, owners: Set<IdentityTag>? = nil
+    ) {
+        (self.host, self.path, self.route, self.owners) = (host, path, route, owners)
+    }
+}
+
+/// An order as a store carries it out.
+package struct Purge: Sendable {
+    package var order: PurgeOrder
+    /// True for the chains of the order's route; the URL is that of the version, if it is known.
+    package let isOfRoute: @Sendable (_ route: String, ChainKey, _ url: String?) -> Bool
+    /// The time of admission, in microseconds since 1970, up to which versions are removed.
+    package var rankMax: Int64
+
+    package init(
+        _ order: PurgeOrder, rankMax: Int64 = .max,
+        isOfRoute: @escaping @Sendable (_ route: String, ChainKey, _ url: String?) -> Bool
+    ) {
+        (self.order, self.rankMax, self.isOfRoute) = (order, rankMax, isOfRoute)
+    }
+
+    /// Returns true if a version is to be removed; its URL is nil if it is unknown, as in sealed chains.
+    package func includes(_ chain: ChainKey, url: String?, rank: Int64) -> Bool {
+        guard rank <= rankMax else { return false }
+        if let owners = order.owners {
+            guard case .private(let tag) = chain.scope, owners.contains(tag) else { return false }
+        }
+        if let host = order.host, !Self.isHost(host, of: chain.authority) { return false }
+        if let path = order.path, !Self.isPath(path, of: chain, url: url) { return false }
+        return order.route.map { isOfRoute($0, chain, url) } ?? true
+    }
+
+    private static func isHost(_ host: String, of authority: String) -> Bool {
+        authority == host || authority.hasPrefix(host + ":")
+    }
+
+    /// Returns true if the version came from the path, or if its chain may be a dictionary there.
+    private static func isPath(_ path: String, of chain: ChainKey, url: String?) -> Bool {
+        if url.map({ PathAndQuery($0).path == path }) == true { return true }
+        // Most chains are for one path, which their match spells.
+        if PathAndQuery(URLPattern.unescaped(chain.match)).path == path { return true }
+        guard chain.match.utf8.contains(where: { "*:({".utf8.contains($0) }) else { return false }
+        var budget = MatchBudget()
+        return (try? URLPattern(chain.match))?.matches(path: path, query: nil, within: &budget) == true
+    }
+}
+
+extension DictionaryStore {
+    /// Removes every version that one of the purges includes, or with `isDryRun` finds them only.
+    ///
+    /// Once it returns, no look-up finds them, and their bytes are overwritten on disk if this process writes the store.
+    /// It visits every version and waits for the disk: never call it on an event loop.
+    package func purge(_ purges: [Purge], isDryRun: Bool = false) -> [Version] {
+        var chosen: [Version] = []
+        var unsure: [Int64: Version] = [:]
+        func isChosen(_ version: Version, _ url: String?) -> Bool {
+            purges.contains { $0.includes(version.chainKey, url: url, rank: version.rank) }
+        }
+        for version in memory.index.allVersions() {
+            let isSealed = version.chainKey.scope.isPrivate
+            if isChosen(version, isSealed || !version.hasOwnURL ? nil : version.url) {
+                chosen.append(version)
+            } else if !isSealed, !version.hasOwnURL {
+                unsure[version.id] = version
+            }
+        }
+        if !unsure.isEmpty, purges.contains(where: { $0.order.path != nil || $0.order.route != nil }) {
+            try? writer.openDatabase?.forEachURL { row, url in
+                if let version = unsure[row], isChosen(version, url) { chosen.append(version) }
+            }
+        }
+        guard !isDryRun, !chosen.isEmpty else { return chosen }
+        _ = memory.evict(chosen, reason: .removed)
+        writer.queue.sync { [chosen] in writer.erase(chosen) }
+        return chosen
+    }
+}

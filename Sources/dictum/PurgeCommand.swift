@@ -1,0 +1,79 @@
+internal import ArgumentParser
+internal import Foundation
+internal import Proxy
+
+/// `dictum purge`: has a running proxy forget versions.
+struct PurgeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "purge",
+        abstract: "Has a running proxy forget dictionaries: those of a user, a path, a route or a host.",
+        discussion: """
+            Asks the admin listener. Only versions that meet every given condition go, personal ones included; their bytes are \
+            overwritten. With store.shared they go from there and from all nodes as well. Clients that hold a removed version \
+            get whole responses. Later responses of the upstream become dictionaries again. Without a running proxy use \
+            `dictum store rm`.
+            """)
+
+    @OptionGroup var admin: AdminOptions
+
+    @Option(
+        help: ArgumentHelp("Only versions of this host; without a port, of all ports.", valueName: "host"))
+    var host: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only versions of this path, whatever the query, and those that clients may use as dictionaries there.",
+            valueName: "path"))
+    var path: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only versions of this route, as /routes and the log write it.", valueName: "route"))
+    var route: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only versions of this user on routes with scope: private: an item of their identity and its value, such as cookie:session=abc. Once for each item; needs --host.",
+            valueName: "item=value"))
+    var user: [String] = []
+
+    @Flag(help: "Report what would be removed on this node, and remove nothing.")
+    var dryRun = false
+
+    @Flag(help: "Print the result as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard host != nil || path != nil || route != nil || !user.isEmpty else {
+            throw ValidationError("expected at least one of --host, --path, --route and --user")
+        }
+        guard user.isEmpty || host != nil else { throw ValidationError("--user needs --host HOST") }
+    }
+
+    func run() throws {
+        let given = [("host", host), ("path", path), ("route", route)] + user.map { ("user", $0) }
+        var parameters = given.compactMap { name, value in value.map { "\(name)=\(Self.encoded($0))" } }
+        if dryRun { parameters.append("dry_run=true") }
+        let result = try admin.client().purge(parameters.joined(separator: "&"))
+        print(json ? OutputFormat.json(result) : text(result))
+        if result.otherNodesTold == false {
+            throw CommandError(
+                "the shared store did not confirm, so other nodes may keep them; run this again")
+        }
+    }
+
+    private static func encoded(_ value: String) -> String {
+        value.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    }
+
+    private func text(_ result: PurgeReport) -> String {
+        var text =
+            "\(OutputFormat.count(result.removedVersions, "version")) \(result.dryRun ? "would be removed" : "removed"), "
+            + OutputFormat.size(result.removedBytes)
+        if result.removedPersonalVersions > 0 {
+            text += "; \(result.removedPersonalVersions) of them personal"
+        }
+        if result.otherNodesTold == true { text += "; the other nodes were told" }
+        return text
+    }
+}

@@ -1,0 +1,35 @@
+internal import Foundation
+internal import Primitives
+internal import TestSupport
+internal import Testing
+
+/// `dictum purge` on a running proxy.
+@Suite(.timeLimit(.minutes(40))) struct PurgeCommandTests {
+    @Test func `a running proxy forgets what the command names, and says how much`() throws {
+        let folder = try TemporaryFolder()
+        let (first, second) = (Feed.bytes(version: 0, items: 40), Feed.bytes(version: 1, items: 40))
+        let seen = Guarded<Set<String>>([])
+        let origin = try Origin { request, connection in
+            connection.send(
+                wire(
+                    "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public",
+                    body: seen.withLock { $0.insert(request.target).inserted } ? first : second))
+        }
+        let proxy = try ServedProxy(origin, in: folder)
+        try folder.write(first, to: "dictionary")
+        func purge(_ arguments: String...) throws -> ProcessResult {
+            try RunningProcess.run(["purge", "--config", "\(folder.path)/dictum.yaml"] + arguments)
+        }
+        for path in ["/feed", "/other"] { _ = try proxy.curl(path, "-H", "Accept-Encoding: gzip") }
+        #expect(try purge("--path", "/feed", "--dry-run").text.hasPrefix("1 version would be removed"))
+        let result = try purge("--path", "/feed", "--json")
+        #expect(result.status == 0 && result.text.contains(#""removed_versions""#), "\(result.errors)")
+        for (path, coding) in [("/feed", "gzip"), ("/other", "dcz")] {
+            let answer = try proxy.curl(path, "dcz, gzip", over: "dictionary")
+            #expect(answer.head["Content-Encoding"] == coding, "\(path)")
+        }
+        #expect(try purge("--route", "/nothing").errors.contains("There is no route"))
+        #expect(try purge().status == 64)
+        #expect(try purge("--user", "cookie:a=b").errors.contains("--user needs --host"))
+    }
+}

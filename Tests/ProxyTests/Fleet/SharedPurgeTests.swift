@@ -1,0 +1,78 @@
+internal import Dictionaries
+internal import Foundation
+internal import Storage
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+/// After an order to one node, no node uses, offers or gets back what it names.
+@Suite(
+    .timeLimit(.minutes(40)),
+    .enabled(if: RedisServer.program != nil, "\(RedisServer.absence)"))
+struct SharedPurgeTests {
+    private func purge(_ fleet: TestFleet, _ query: String) throws {
+        let answer = try fleet.nodes[0].admin(
+            "POST /purge?\(query) HTTP/1.1", "Host: localhost", "Content-Type: application/json")
+        #expect(answer.status == 200 && answer.text.contains(#""other_nodes_told":true"#), "\(answer.text)")
+    }
+
+    private func untilForgotten(_ fleet: TestFleet) throws {
+        try waitUntil("every node and Redis have forgotten the versions") {
+            try fleet.keys().isEmpty
+                && fleet.nodes.allSatisfy { $0.server.context.store.statistics.versions == 0 }
+        }
+    }
+
+    private func isDelta(_ answer: WireMessage, of version: Int, over held: Int) throws -> Bool {
+        #expect(try answer.carriesDecoded(TestFleet.body(version), over: TestFleet.body(held)))
+        return answer.coding.hasPrefix("dc")
+    }
+
+    @Test(arguments: [
+        ("Cache-Control: public, max-age=60", "X-A: 1", "path=/feed"),
+        ("Cache-Control: max-age=60", "X-A: 1", "host=api.test"),
+        ("Cache-Control: private, max-age=60", "Cookie: session=1", "path=/feed&host=api.test"),
+    ])
+    func `a version that one node is told to forget is gone at all nodes`(
+        fields: String, sent: String, query: String
+    ) throws {
+        let fleet = try TestFleet(2, fields: fields)
+        try fleet.fetch(0, version: 0, sent)
+        try fleet.untilKnown(1)
+        #expect(try isDelta(fleet.fetch(1, version: 1, over: 0, from: 0, sent), of: 1, over: 0))
+        try purge(fleet, query)
+        try untilForgotten(fleet)
+        for node in 0..<2 {
+            #expect(try !isDelta(fleet.fetch(node, version: 2, over: 0, from: 0, sent), of: 2, over: 0))
+        }
+    }
+
+    @Test func `a user's versions go from all nodes, and another's stay`() throws {
+        let fleet = try TestFleet(
+            2, #"routes: [{match: /*, dictionary: {scope: private, identity: "cookie:session"}}]"#,
+            fields: "Cache-Control: private, max-age=60")
+        let (ann, bob) = ("Cookie: session=ann", "Cookie: session=bob")
+        for user in [ann, bob] { try fleet.fetch(0, version: 0, user) }
+        try fleet.untilKnown(2)
+        try purge(fleet, "host=api.test&user=cookie:session%3Dann")
+        try waitUntil("one version is left in Redis") { try fleet.keys().count == 1 }
+        #expect(try !isDelta(fleet.fetch(1, version: 1, over: 0, from: 0, ann), of: 1, over: 0))
+        #expect(
+            try isDelta(
+                fleet.nodes[0].fetch("/feed", over: TestFleet.body(0), "X-Version: 1", bob), of: 1, over: 0))
+    }
+
+    @Test func `a node that was away does not bring forgotten versions back`() throws {
+        let fleet = try TestFleet(1)
+        try fleet.fetch(0, version: 0)
+        try fleet.untilKnown(1)
+        try purge(fleet, "path=/feed")
+        try fleet.addNode()
+        let memory = try #require(fleet.memory(fleet.nodes[1]))
+        let chain = ChainKey(authority: "api.test", match: "/feed")
+        #expect(memory.isPurged(chain, url: "/feed", rank: 1))
+        #expect(!memory.isPurged(chain, url: "/feed", rank: .max))
+        #expect(try !isDelta(fleet.fetch(1, version: 1, over: 0, from: 0), of: 1, over: 0))
+    }
+}
