@@ -29,10 +29,12 @@ def files():
 class Client:
     """One client of the page; `missing` says what it needs on this machine."""
 
-    def __init__(self, name, driver, build=None, command=None, missing=None, knows_wildcards=True, knows_raw=True):
+    def __init__(self, name, driver, build=None, command=None, missing=None, knows_wildcards=True, knows_raw=True, starts_fast=True):
         self.name, self.driver, self.build, self.command, self.missing = name, driver, build, command, missing
         # Patterns with `*`; dictionaries that look like those of Zstandard's own format.
         self.knows_wildcards, self.knows_raw = knows_wildcards, knows_raw
+        # The judge starts a client some eighty times.
+        self.starts_fast = starts_fast
 
     def prepare(self, folder):
         """Writes the page's files and the driver into a folder, and compiles them."""
@@ -81,5 +83,5 @@ def clients(python):
         Client("C", "get.c", ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", *SANITIZERS, "get.c", "-o", "get", *libraries],
                ["./get"], lacking_c, knows_wildcards=False),
         Client("OkHttp", "Get.java", ["javac", "-Xlint:all", "-Werror", "-cp", f".:{JARS}", "Get.java"],
-               ["java", "-XX:TieredStopAtLevel=1", "-cp", f".:{JARS}", "Get"], lacking_java, knows_raw=False),
+               ["java", "-XX:TieredStopAtLevel=1", "-cp", f".:{JARS}", "Get"], lacking_java, knows_raw=False, starts_fast=False),
     ]
