@@ -72,7 +72,7 @@ final class TestFleet {
     }
 
     /// The wait of tests whose server replies, however busy the machine is; in milliseconds.
-    static let patience = 5_000
+    static let patience = 30_000
 
     /// The settings of a shared store at a socket.
     static func store(at path: String, timeout: Int = patience) -> Configuration.SharedStore {
