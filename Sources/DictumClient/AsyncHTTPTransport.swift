@@ -59,7 +59,7 @@ private actor Pieces {
         // An actor's stored property cannot be changed across a suspension.
         var iterator = rest
         defer { rest = iterator }
-        return try await iterator.next().map { Data($0.readableBytesView) }
+        return try await iterator.next(isolation: self).map { Data($0.readableBytesView) }
     }
 }
 #endif
