@@ -11,7 +11,7 @@ package struct JSONMembers: Sendable {
     package static let valueBytesMax = 256
     static let depthMax = 64
 
-    /// What may come next.
+    /// The place in the grammar, which says which byte may follow.
     private enum State {
         case start, value, firstName, firstElement, name, colon, afterValue, end, failed
         case string(isName: Bool)

@@ -3,7 +3,8 @@
 package enum NormalPath {
     /// Returns true if the path is in normal form.
     ///
-    /// Such a path begins with a slash. It has no dot segments, with or without parameters, no backslashes, no bytes that URLs exclude, and no
+    /// Such a path begins with a slash. It has no dot segments, also none with parameters, no backslashes, no bytes that
+    /// URLs exclude, and no
     /// empty segments except the last. Each percent sign begins a triple that encodes neither an unreserved
     /// character (RFC 3986 section 6.2.2.2) nor a slash nor a backslash. The digits of a triple may be of either
     /// case, since clients do not change them.

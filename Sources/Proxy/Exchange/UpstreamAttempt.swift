@@ -101,7 +101,7 @@ struct RequestUpload {
     private(set) var isWhole: Bool
     /// What came while the request waited for a place: at most what was on its way when the client was paused.
     private var kept: (bytes: [UInt8], trailers: Headers?) = ([], nil)
-    /// What is read of a body that may name an operation, while it passes; nil if nothing is.
+    /// Reads the operation from the request body while it passes; nil if the body cannot name one.
     private var reading: (key: OperationKey, members: JSONMembers)?
 
     init(_ framing: BodyFraming) {

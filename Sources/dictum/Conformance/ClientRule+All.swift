@@ -234,7 +234,7 @@ extension ClientRule {
                 ]),
         ]
 
-    /// What HTTP has around dictionaries.
+    /// Rules of HTTP that dictionaries touch.
     private static let around = [
         ClientRule(
             name: "link", section: "RFC 9842 3",

@@ -1,7 +1,7 @@
 internal import Dictionaries
 internal import HTTP
 
-/// What a client under test gave to its app.
+/// The result that a client under test gave to its app.
 enum Delivered: Sendable, Equatable {
     case body(Digest)
     /// No body, for this reason.

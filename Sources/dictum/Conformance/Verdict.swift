@@ -4,7 +4,7 @@ internal import HTTP
 /// The judge's opinion of a rule.
 enum Verdict: Equatable, Sendable {
     case pass
-    /// What was expected, and what came.
+    /// The expected request or body, and the one that came.
     case fail(String)
     /// The client did not do what the rule is about, which no RFC asks of it.
     case notTried(String)

@@ -159,7 +159,7 @@ struct BrowserTwinTests {
     {
         let visit = try Visit("/login?ann", attributes: Self.script)
         for path in API.paths { try visit.untilDeltas(path, as: "ann") }
-        // Without a logout the browser names the former user's dictionary.
+        // Nobody has logged out, so the browser still names the dictionary of the first user.
         try visit.go(to: "/login?bob")
         for path in API.paths { expectDeltas(try visit.fetch(path, 6, as: "bob")) }
         try visit.page.value("fetch('/logout').then(() => 0)")

@@ -125,7 +125,7 @@ private let twin = "/.dictum/own/api/feed"
             try #require(UseAsDictionary.parse($0.values("Use-As-Dictionary"))).id
         }
         #expect(ids[0] != ids[1])
-        // The next user's requests name the former user's dictionary.
+        // The second user's requests name the dictionary of the first user.
         for target in ["/api/feed", twin] {
             for (id, coding) in [(ids[0], "dcz"), (ids[1], "identity")] {
                 let answer = try proxy.fetch(

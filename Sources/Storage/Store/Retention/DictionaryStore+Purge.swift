@@ -1,7 +1,7 @@
 internal import Dictionaries
 internal import Dispatch
 
-/// What is to be forgotten: the versions that meet every condition that is given.
+/// An order to forget the versions that meet all of its conditions; nil is no condition.
 package struct PurgeOrder: Sendable, Equatable {
     /// The host of a chain; without a port it stands for all ports.
     package var host: String?
