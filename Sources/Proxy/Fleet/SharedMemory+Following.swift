@@ -98,10 +98,19 @@ extension SharedMemory {
                 for name in SharedNews.readNames(value) { heedSuperseded(name) }
             } else if name == SharedNews.Entry.promises {
                 heedPromises(SharedNews.readPromises(value))
-            } else if name == PurgeOrder.entry, !isOwn(entry) {
+            } else if name == PurgeOrder.entry, !isOwn(entry), isOrder(entry) {
                 heedPurge(value, at: entry.id.milliseconds)
             }
         }
+    }
+
+    /// Returns true if a node with the common key has just signed an entry; without a key all are trusted.
+    ///
+    /// Otherwise whoever writes to the shared store could empty the stores of all nodes.
+    private func isOrder(_ entry: RedisStreamEntry) -> Bool {
+        guard let keys = commonKeys else { return true }
+        guard let time = SignedDemand.time(of: entry.fields, keys), time > 0 else { return false }
+        return abs(Int64(clamping: entry.id.milliseconds) - time) <= Following.signedMilliseconds
     }
 
     private func isOwn(_ entry: RedisStreamEntry) -> Bool {

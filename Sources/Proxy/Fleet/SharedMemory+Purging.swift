@@ -64,13 +64,14 @@ extension SharedMemory {
         _ = purges.withLock { $0.add(purge, isWaiting: false) }
         remove([purge], removed: removed)
         let entries = order.parts.map { part in
-            RedisCommand.append(
-                to: Array(names.news.utf8),
-                [
-                    (name: PurgeOrder.entry, value: part.sharedBytes),
-                    (name: SharedDemand.Entry.node, value: node),
-                ],
-                lengthMax: Self.newsMax)
+            let fields: [SignedDemand.Field] = [
+                (PurgeOrder.entry, part.sharedBytes), (SharedDemand.Entry.node, node),
+            ]
+            let signed = commonKeys.map {
+                SignedDemand.sign(fields, at: SystemClock.unixMilliseconds, $0)
+            }
+            return RedisCommand.append(
+                to: Array(names.news.utf8), signed ?? fields, lengthMax: Self.newsMax)
         }
         let isTold = Guarded(false)
         let done = DispatchSemaphore(value: 0)

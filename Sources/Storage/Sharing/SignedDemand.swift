@@ -1,9 +1,9 @@
 internal import Dictionaries
 
-/// The signature of what a node tells about holders, under the key that the nodes have in common.
+/// The signature of what a node tells about holders, and of its orders to forget, under the key that the nodes have in common.
 ///
-/// Holder counts decide what is evicted, and nothing else about an entry of the stream can be checked. So a node with
-/// that key counts only what another one with it has told, and each entry once.
+/// Both decide what is removed, and nothing else about such an entry of a stream can be checked. So a node with that key
+/// heeds only what another one with it has told, and counts holders once.
 package enum SignedDemand {
     package typealias Field = (name: [UInt8], value: [UInt8])
 

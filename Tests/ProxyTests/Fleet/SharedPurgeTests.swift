@@ -1,5 +1,7 @@
 internal import Dictionaries
 internal import Foundation
+internal import Primitives
+internal import Redis
 internal import Storage
 internal import TestSupport
 internal import Testing
@@ -61,6 +63,32 @@ struct SharedPurgeTests {
         #expect(
             try isDelta(
                 fleet.nodes[0].fetch("/feed", over: TestFleet.body(0), "X-Version: 1", bob), of: 1, over: 0))
+    }
+
+    @Test func `an order that no node with the key has just signed removes nothing`() throws {
+        let fleet = try TestFleet(1)
+        let memory = try #require(fleet.memory(fleet.nodes[0]))
+        let keys = try #require(memory.commonKeys)
+        let stranger = try #require(StoreKeys(key: [UInt8](repeating: 5, count: StoreKeys.byteCount)))
+        let now = SystemClock.unixMilliseconds
+        let order: [SignedDemand.Field] = [
+            (PurgeOrder.entry, PurgeOrder(path: "/feed").sharedBytes),
+            (SharedDemand.Entry.node, [UInt8](repeating: 9, count: 8)),
+        ]
+        let signed = SignedDemand.sign(order, at: now, keys)
+        let chain = ChainKey(authority: "api.test", match: "/feed")
+        /// Has the node read an entry, as the server hands it over; returns true if it heeds the order.
+        func heeds(_ fields: [SignedDemand.Field], after milliseconds: Int64 = 0) -> Bool {
+            let id = RedisStreamID(milliseconds: UInt64(now + milliseconds), sequence: 0)
+            memory.heed(
+                .entries(stream: SharedMemory.newsPlace, [RedisStreamEntry(id: id, fields: fields)]))
+            return memory.isPurged(chain, url: "/feed", rank: 1)
+        }
+        #expect(!heeds(order))
+        #expect(!heeds(SignedDemand.sign(order, at: now, stranger)))
+        #expect(!heeds([(PurgeOrder.entry, PurgeOrder(host: "api.test").sharedBytes)] + signed.dropFirst()))
+        #expect(!heeds(signed, after: 61_000), "somebody has appended it again")
+        #expect(heeds(signed))
     }
 
     @Test func `a node that was away does not bring forgotten versions back`() throws {
