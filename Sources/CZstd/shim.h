@@ -1,6 +1,7 @@
 #pragma once
 // Experimental calls and parameters of libzstd: exported by the shared library, declared only on request.
 #define ZSTD_STATIC_LINKING_ONLY
+#include <zdict.h>
 #include <zstd.h>
 
 // Swift does not see macros that stand for enum constants.

@@ -20,6 +20,7 @@ struct Dictum: ParsableCommand {
             DoctorCommand.self,
             ConformanceCommand.self,
             EstimateCommand.self,
+            TrainCommand.self,
             ReportCommand.self,
             PurgeCommand.self,
             DecodeCommand.self,

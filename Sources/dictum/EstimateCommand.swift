@@ -74,10 +74,14 @@ struct EstimateCommand: ParsableCommand {
         Signals.block()
         do {
             let progress = ProgressBar(isWanted: !json)
-            let collection = try read(progress)
+            let collection = try HistoryCollection(
+                of: sources, everySeconds: DurationText.seconds(every) ?? 30,
+                forSeconds: DurationText.seconds(time) ?? 600, request, progress)
             let plan = ClientPlan(
                 clients: clients, mix: returns, seconds: DurationText.seconds(simulate) ?? 86_400)
-            let report = EstimateReport(collection, Estimator(plan: plan), progress: progress)
+            let estimator = Estimator(plan: plan)
+            let first = try EstimateReport.FirstResponses.all(of: collection, estimator, progress)
+            let report = EstimateReport(collection, estimator, firstResponses: first, progress: progress)
             for warning in report.warnings { StandardError.write("dictum: \(warning)") }
             if let html { try OutputFile.write(Array(EstimatePage.html(of: report).utf8), toFile: html) }
             print(json ? report.json : EstimateText.text(of: report), terminator: json ? "\n" : "")
@@ -91,32 +95,5 @@ struct EstimateCommand: ParsableCommand {
             StandardError.write("dictum: \(error.text)")
             throw ExitCode.failure
         }
-    }
-
-    /// Reads files first, so that their errors come before a long poll.
-    private func read(_ progress: ProgressBar) throws -> HistoryCollection {
-        var collection = HistoryCollection()
-        let seconds = DurationText.seconds(every) ?? 30
-        var urls: [FetchURL] = []
-        for source in sources {
-            switch try EstimateSource(source) {
-            case .url(let url): urls.append(url)
-            case .list(let path): urls += try EstimateSource.urls(inFile: path)
-            case .folder(let path):
-                try VersionFolder.read(path, secondsApart: Double(seconds), into: &collection)
-            case .archive(let path): try HTTPArchive(file: path).read(into: &collection)
-            }
-        }
-        guard urls.count <= HistoryCollection.resourcesMax else {
-            throw CommandError(
-                "there are \(urls.count) URLs: expected at most \(HistoryCollection.resourcesMax)")
-        }
-        guard !urls.isEmpty else { return collection }
-        var plan = Poller.Plan(
-            urls: urls, everySeconds: seconds, forSeconds: DurationText.seconds(time) ?? 600)
-        plan.fields = try request.fields()
-        var poller = try Poller(plan, request: request, progress: progress)
-        try poller.run(into: &collection)
-        return collection
     }
 }

@@ -41,7 +41,7 @@ struct CodingMeasurement {
     static let distances = [1, 3, 10, 100]
     static let plainCodings = [ContentCoding.gzip, .br, .zstd]
     /// The number of bodies or pairs per figure, evenly spread over the history.
-    private static let samplesMax = 16
+    static let samplesMax = 16
     private static let repetitions = 3
 
     private let levels: CodingLevels
@@ -90,9 +90,14 @@ struct CodingMeasurement {
         return places.reduce(0) { $0 + deltaBytes(pairs[$1].1, over: pairs[$1].0, .dcz) } / places.count
     }
 
+    /// Returns the average size of bodies over one dictionary.
+    func averageBytes(of bodies: [Body], over dictionary: Body, _ coding: ContentCoding) -> Int {
+        bodies.reduce(0) { $0 + deltaBytes($1, over: dictionary, coding) } / max(1, bodies.count)
+    }
+
     /// Returns the average size in the best coding without a dictionary.
-    func bestPlainBytes(_ bodies: [Body]) -> Int {
-        let places = Self.spread(bodies.indices)
+    func bestPlainBytes(_ bodies: [Body], atMost count: Int = samplesMax) -> Int {
+        let places = Self.spread(bodies.indices, atMost: count)
         guard !places.isEmpty else { return 0 }
         let sizes = places.map { place in
             Self.plainCodings.map { plainBytes(bodies[place], $0) }.min() ?? bodies[place].count
@@ -146,8 +151,8 @@ struct CodingMeasurement {
     }
 
     /// Returns at most so many indices, evenly spread, the last one included.
-    static func spread(_ range: Range<Int>) -> [Int] {
-        let count = min(range.count, samplesMax)
+    static func spread(_ range: Range<Int>, atMost most: Int = samplesMax) -> [Int] {
+        let count = min(range.count, most)
         guard count > 1 else { return Array(range.suffix(1)) }
         return (0..<count).map { range.lowerBound + $0 * (range.count - 1) / (count - 1) }
     }

@@ -30,6 +30,7 @@ enum EstimatePage {
             <main>
             \(shown.map(section).joined(separator: "\n"))
             \(rest.isEmpty ? "" : others(Array(rest)))
+            \(first(report))
             \(routes(report))
             \(method(report))
             </main>
@@ -172,6 +173,14 @@ enum EstimatePage {
                 ]
             }
         return "<section><h2>Other URLs</h2>\(table(rows))</section>"
+    }
+
+    private static func first(_ report: EstimateReport) -> String {
+        guard !report.firstResponses.isEmpty else { return "" }
+        let rows = [EstimateText.firstTitle] + report.firstResponses.map(EstimateText.firstCells)
+        return
+            "<section><h2>First responses</h2><p>Bytes of responses to clients that have no version of the URL. "
+            + "<code>dictum train</code> makes the dictionary.</p>\(table(rows))</section>"
     }
 
     private static func table(_ rows: [[String]]) -> String {

@@ -8,11 +8,30 @@ struct EstimateReport: Encodable, Sendable {
         let yaml: String
     }
 
+    /// The responses of a route to clients that have no version of their URLs, and what a built dictionary makes of them.
+    struct FirstResponses: Encodable, Sendable {
+        let origin: String
+        let match: String
+        /// The number of responses by which the figures were measured.
+        let heldOut: Int
+        /// The average bytes in the best coding without a dictionary.
+        let plainBytes: Int
+        /// The average bytes of dcb over the best dictionary of `dictum train`; nil if none pays, as are the next two.
+        let builtBytes: Int?
+        let downloadBytes: Int?
+        let paysAfterResponses: Int?
+    }
+
     let resources: [ResourceEstimate]
+    let firstResponses: [FirstResponses]
     let suggestions: [Routes]
     let warnings: [String]
 
-    init(_ collection: HistoryCollection, _ estimator: Estimator, progress: ProgressBar) {
+    init(
+        _ collection: HistoryCollection, _ estimator: Estimator, firstResponses: [FirstResponses],
+        progress: ProgressBar
+    ) {
+        self.firstResponses = firstResponses
         var items: [(history: ResourceHistory, estimate: ResourceEstimate)] = []
         for (number, history) in collection.histories.enumerated() {
             progress.show(number, of: collection.histories.count, "measuring \(history.name)")

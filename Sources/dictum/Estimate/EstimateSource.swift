@@ -60,6 +60,34 @@ enum EstimateSource {
     }
 }
 
+extension HistoryCollection {
+    /// Reads sources; files first, so that their errors come before a long poll of the URLs.
+    init(
+        of sources: [String], everySeconds: Int, forSeconds: Int, _ request: RequestOptions,
+        _ progress: ProgressBar
+    ) throws {
+        self.init()
+        var urls: [FetchURL] = []
+        for source in sources {
+            switch try EstimateSource(source) {
+            case .url(let url): urls.append(url)
+            case .list(let path): urls += try EstimateSource.urls(inFile: path)
+            case .folder(let path):
+                try VersionFolder.read(path, secondsApart: Double(everySeconds), into: &self)
+            case .archive(let path): try HTTPArchive(file: path).read(into: &self)
+            }
+        }
+        guard urls.count <= Self.resourcesMax else {
+            throw CommandError("there are \(urls.count) URLs: expected at most \(Self.resourcesMax)")
+        }
+        guard !urls.isEmpty else { return }
+        var plan = Poller.Plan(urls: urls, everySeconds: everySeconds, forSeconds: forSeconds)
+        plan.fields = try request.fields()
+        var poller = try Poller(plan, request: request, progress: progress)
+        try poller.run(into: &self)
+    }
+}
+
 /// Reads versions from a folder: files, or folders of files, each folder one resource.
 enum VersionFolder {
     /// Adds all versions; consecutive files are `seconds` apart.
@@ -77,14 +105,17 @@ enum VersionFolder {
                 try readFiles(of: path, secondsApart, into: &collection)
             }
         }
-        guard !folders.isEmpty else { return try readFiles(of: folder, secondsApart, into: &collection) }
+        guard !folders.isEmpty else {
+            return try readFiles(of: folder, secondsApart, isFlat: true, into: &collection)
+        }
         try folders.forEachThrowing { path throws(CommandError) in
             try readFiles(of: path, secondsApart, into: &collection)
         }
     }
 
     private static func readFiles(
-        of folder: String, _ secondsApart: Double, into collection: inout HistoryCollection
+        of folder: String, _ secondsApart: Double, isFlat: Bool = false,
+        into collection: inout HistoryCollection
     ) throws(CommandError) {
         let paths = try DemoVersions.paths(in: folder)
         let name = URL(filePath: folder).standardizedFileURL.lastPathComponent
@@ -103,6 +134,7 @@ enum VersionFolder {
             try collection.add(response, to: folder) {
                 var history = ResourceHistory(url: url, name: name)
                 history.isReal = false
+                history.isFlatFolder = isFlat
                 history.mediaType = DemoVersions.mediaType(ofFile: file)
                 return history
             }

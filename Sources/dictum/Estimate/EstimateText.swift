@@ -5,12 +5,31 @@ enum EstimateText {
     /// Returns the whole report.
     static func text(of report: EstimateReport) -> String {
         var blocks = report.resources.map(text)
+        if !report.firstResponses.isEmpty {
+            let rows = [firstTitle] + report.firstResponses.map(firstCells)
+            blocks.append(
+                "First responses, to clients that have no version of the URL:\n\n" + OutputFormat.table(rows)
+                    + "\n")
+        }
         for suggestion in report.suggestions {
             let origin = suggestion.origin.isEmpty ? "" : " for \(OutputFormat.plain(suggestion.origin))"
             blocks.append("Suggested routes\(origin):\n\n" + suggestion.yaml)
         }
         if report.suggestions.isEmpty { blocks.append("No route is suggested: \(missing(report))\n") }
         return blocks.joined(separator: "\n")
+    }
+
+    /// The columns of the table of first responses.
+    static let firstTitle = [
+        "route", "without", "over a built dictionary", "against without", "its download", "pays after",
+    ]
+
+    static func firstCells(_ first: EstimateReport.FirstResponses) -> [String] {
+        let built = first.builtBytes.map { [OutputFormat.grouped($0), ratio($0, first.plainBytes)] }
+        return [first.match, OutputFormat.grouped(first.plainBytes)] + (built ?? ["none pays", ""]) + [
+            first.downloadBytes.map(OutputFormat.grouped) ?? "",
+            first.paysAfterResponses.map { OutputFormat.count($0, "response") } ?? "",
+        ]
     }
 
     static func missing(_ report: EstimateReport) -> String {

@@ -89,7 +89,6 @@ struct HTTPArchive: Decodable {
                 history.method = entry.request.method
                 history.operationKey = operation?.members.map(\.name) ?? []
                 history.mediaType = entry.response.content?.mimeType
-                history.hasCredentials = Self.hasCredentials(entry.request)
                 return history
             }
         }
@@ -109,7 +108,8 @@ struct HTTPArchive: Decodable {
         return ResourceHistory.Response(
             seconds: seconds - start, body: Body(body),
             headers: headers(entry.response.headers ?? [], isGet: entry.request.method == "GET"),
-            receivedAt: Int64(seconds), sentBytes: sent > 0 ? sent : nil)
+            receivedAt: Int64(seconds), sentBytes: sent > 0 ? sent : nil,
+            hasCredentials: hasCredentials(entry.request))
     }
 
     private static func bytes(_ content: Content) -> [UInt8]? {

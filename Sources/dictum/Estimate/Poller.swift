@@ -86,12 +86,11 @@ struct Poller {
         let seconds = Double(SystemClock.monotonicNanoseconds - start) / 1e9
         let seen = ResourceHistory.Response(
             seconds: seconds, body: body, headers: response.head.headers, receivedAt: response.receivedAt,
-            sentBytes: response.body.count)
-        let hasCredentials = plan.fields.fields.contains { $0.name == .authorization || $0.name == .cookie }
+            sentBytes: response.body.count,
+            hasCredentials: plan.fields.fields.contains { $0.name == .authorization || $0.name == .cookie })
         try collection.add(seen, to: url.text) {
             var history = ResourceHistory(url: url, name: url.text)
             history.mediaType = response.head.headers.first(.contentType)
-            history.hasCredentials = hasCredentials
             return history
         }
     }

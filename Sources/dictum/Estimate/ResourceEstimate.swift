@@ -77,7 +77,7 @@ struct Estimator {
     let plan: ClientPlan
     let configuration: Configuration
     let measurement: CodingMeasurement
-    private let policy: RoutePolicy
+    let policy: RoutePolicy
 
     /// Uses the defaults of `serve`.
     init(plan: ClientPlan) {
@@ -103,7 +103,7 @@ struct Estimator {
             measurement.deltas(versions, versionsBack: $0)
         }
         let sent = history.responses.compactMap(\.sentBytes)
-        let (request, response) = facts(of: history)
+        let (request, response) = facts(of: history, headers: history.lastHead?.headers ?? Headers())
         let judgement = judgement(of: history)
         var estimate = ResourceEstimate(
             name: history.name, url: history.isReal ? history.url.text : nil,
@@ -123,8 +123,8 @@ struct Estimator {
 
     // MARK: Judgement
 
-    private func facts(of history: ResourceHistory) -> (RequestFacts, ResponseFacts) {
-        let headers = history.lastHead?.headers ?? Headers()
+    /// Returns the facts of a response of the URL, by which `serve` would judge it.
+    func facts(of history: ResourceHistory, headers: Headers) -> (RequestFacts, ResponseFacts) {
         var request = RequestFacts()
         request.hasPersonalQuery = policy.personal.hasPersonalQuery(history.url.query)
         request.isPathNormal = NormalPath.isNormal(history.url.path)

@@ -7,13 +7,15 @@ struct ResourceHistory: Sendable {
     struct Response: Sendable {
         /// The seconds since the first response.
         let seconds: Double
-        let body: Body
+        fileprivate(set) var body: Body
         /// The head's fields; nil for a file, which has none.
         let headers: Headers?
         /// The time at which it came, in seconds since 1970.
         var receivedAt: Int64 = 0
         /// The size of the body as the server sent it; nil if unknown.
         var sentBytes: Int?
+        /// True if the request had Authorization or a cookie that Dictum does not ignore.
+        var hasCredentials = false
     }
 
     let url: FetchURL
@@ -21,14 +23,14 @@ struct ResourceHistory: Sendable {
     let name: String
     /// True if the URL is one that the user gave, and not made up for a folder.
     var isReal = true
+    /// True for the files of a folder without folders, which may be versions of one resource or not.
+    var isFlatFolder = false
     /// The method of the requests.
     var method = "GET"
     /// The members that name the operation in the content of the requests.
     var operationKey: [String] = []
     /// The media type of the bodies.
     var mediaType: String?
-    /// True if the requests carry Authorization or a cookie that Dictum does not ignore.
-    var hasCredentials = false
     private(set) var responses: [Response] = []
     /// The bodies without immediate repetitions.
     private(set) var versions: [Body] = []
@@ -47,9 +49,7 @@ struct ResourceHistory: Sendable {
         if let last = versions.last, last.digest == response.body.digest {
             unchanged += 1
             // The former body's memory serves for both.
-            response = Response(
-                seconds: response.seconds, body: last, headers: response.headers,
-                receivedAt: response.receivedAt, sentBytes: response.sentBytes)
+            response.body = last
             responses.append(response)
             return false
         }
@@ -57,6 +57,9 @@ struct ResourceHistory: Sendable {
         responses.append(response)
         return true
     }
+
+    /// True if a request had credentials.
+    var hasCredentials: Bool { responses.contains(where: \.hasCredentials) }
 
     /// The seconds from the first to the last response.
     var seconds: Double { (responses.last?.seconds ?? 0) - (responses.first?.seconds ?? 0) }

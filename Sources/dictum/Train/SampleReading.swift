@@ -1,0 +1,45 @@
+internal import Dictionaries
+internal import HTTP
+internal import Storage
+
+extension TrainingSamples {
+    /// Adds the responses of a source, which the operator vouches for.
+    ///
+    /// - Parameter filesAreResources: True if each file of a folder without folders is a response of its own, and not a
+    ///   version of the same.
+    mutating func add(_ history: ResourceHistory, _ estimator: Estimator, filesAreResources: Bool) {
+        let isMany = filesAreResources && history.isFlatFolder
+        let url = PathAndQuery(path: history.url.path, query: history.url.query)
+        for (number, response) in history.responses.enumerated() {
+            add(
+                TrainingSample(
+                    resource: history.name + (isMany ? "/\(number)" : ""), url: url, body: response.body),
+                unless: Self.exclusion(of: response, history, estimator))
+        }
+    }
+
+    private static func exclusion(
+        of response: ResourceHistory.Response, _ history: ResourceHistory, _ estimator: Estimator
+    ) -> Exclusion? {
+        // `public` may be a mistake, and a credential is none.
+        if response.hasCredentials { return .credentials }
+        let (request, facts) = estimator.facts(of: history, headers: response.headers ?? Headers())
+        if facts.cacheControl.noStore { return .noStore }
+        return Personal.cause(request: request, response: facts, policy: estimator.policy.personal)
+            .map { _ in .personal }
+    }
+
+    /// Adds the public versions of a store that are proven: Links have named them, which no client can bring about before three
+    /// client addresses got the same body by requests without credentials (`PublicProof`).
+    mutating func add(_ catalogue: StoreCatalogue) throws {
+        for version in try catalogue.versions() where version.chainKey.scope == .public {
+            let isProven = version.pinnedUntil > 0
+            guard case .sound(let body) = try catalogue.body(of: version) else { continue }
+            let url = PathAndQuery(version.url)
+            add(
+                TrainingSample(
+                    resource: version.chainKey.authority + url.text, url: url, body: body),
+                unless: isProven ? nil : .unproven)
+        }
+    }
+}

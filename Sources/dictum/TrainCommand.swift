@@ -1,0 +1,145 @@
+internal import ArgumentParser
+internal import Dictionaries
+internal import Foundation
+internal import HTTP
+internal import Proxy
+
+/// `dictum train`: makes a dictionary for clients that have no earlier response.
+struct TrainCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "train",
+        abstract: "Makes a dictionary for the first responses of clients, for routes with dictionary.built.",
+        discussion: """
+            A source is a HAR file, a folder with one file per response, a folder of such folders (one per URL), a URL, or a \
+            text file with one URL per line. Makes dictionaries of several sizes of one half of the responses, judges each by \
+            the other half, and writes the best under its SHA-256. Everybody can read a dictionary. Responses that belong to \
+            one user are never samples: those with private, no-store, Set-Cookie or a Vary that names a credential, and those \
+            whose request had one. Of sources you vouch for the rest. Of a store it takes only what Links have named: three \
+            client addresses at least got the same body, by requests without credentials.
+            """)
+
+    @Argument(help: ArgumentHelp("HAR files, folders, URLs or lists of URLs.", valueName: "source"))
+    var sources: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The route: only responses of paths that this URL Pattern matches.", valueName: "pattern"))
+    var match: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Use the store of a proxy, by the configuration that names it.", valueName: "file"))
+    var config: String?
+
+    @Option(help: ArgumentHelp("Use the store of a proxy, by its file.", valueName: "path"))
+    var store: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The number of responses that a client gets over the dictionary: more make a larger one pay.",
+            valueName: "count"))
+    var responses = 100
+
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The folder to write to.", valueName: "folder"))
+    var output = "."
+
+    @OptionGroup var request: RequestOptions
+
+    @Flag(help: "Print the result as JSON.")
+    var json = false
+
+    func validate() throws {
+        guard config == nil || store == nil else {
+            throw ValidationError("expected --config FILE or --store PATH, not both")
+        }
+        guard !sources.isEmpty || config != nil || store != nil else {
+            throw ValidationError("expected a source, --config FILE or --store PATH")
+        }
+        guard sources.count <= 100 else {
+            throw ValidationError("expected at most 100 sources; give a list of URLs")
+        }
+        guard 1...1_000_000 ~= responses else {
+            throw ValidationError("--responses: expected a number from 1 to 1000000")
+        }
+        _ = try pattern
+    }
+
+    private var pattern: URLPattern? {
+        get throws {
+            try match.map { match in
+                do throws(PatternError) {
+                    return try URLPattern(match)
+                } catch {
+                    throw ValidationError("--match: unexpected \(error)")
+                }
+            }
+        }
+    }
+
+    func run() throws {
+        Signals.block()
+        let progress = ProgressBar(isWanted: !json)
+        let estimator = Estimator(plan: ClientPlan())
+        let samples = try samples(estimator, progress)
+        guard let split = SampleSplit(samples.samples) else { throw Self.tooFew(samples) }
+        let training = DictionaryTraining(
+            split: split, measurement: estimator.measurement, responses: responses)
+        let (verdict, best) = training.judge(try training.candidates(progress), progress)
+        var report = TrainingReport(
+            match: match ?? samples.shapes.first?.pattern ?? "/", verdict: verdict, leftOut: samples.leftOut,
+            guarantee: guarantee)
+        if let best {
+            report.sha256 = best.digest.hex
+            report.file = "\(output)/\(best.digest.hex).dict"
+            try OutputFile.write(best.bytes, toFile: "\(output)/\(best.digest.hex).dict")
+        }
+        print(json ? report.json : report.text, terminator: json ? "\n" : "")
+    }
+
+    private func samples(_ estimator: Estimator, _ progress: ProgressBar) throws -> TrainingSamples {
+        var samples = TrainingSamples(matching: try pattern)
+        do {
+            let collection = try HistoryCollection(
+                of: sources, everySeconds: 1, forSeconds: 0, request, progress)
+            for warning in collection.warnings {
+                StandardError.write("dictum: \(OutputFormat.plain(warning))")
+            }
+            for history in collection.histories {
+                samples.add(history, estimator, filesAreResources: true)
+            }
+        } catch let error as FetchError {
+            throw CommandError("\(error)")
+        } catch let error as TLSError {
+            throw CommandError(error.text)
+        }
+        if config != nil || store != nil {
+            try OpenedStore.use(config: config, store: store) { try samples.add($0.catalogue) }
+        }
+        let shapes = samples.shapes
+        guard match != nil || shapes.count <= 1 else {
+            let most = shapes.prefix(8).map { "\(OutputFormat.plain($0.pattern)) (\($0.count))" }
+            throw CommandError(
+                "the responses are of \(shapes.count) routes; choose one with --match: \(most.joined(separator: ", "))"
+            )
+        }
+        return samples
+    }
+
+    private static func tooFew(_ samples: TrainingSamples) -> CommandError {
+        let others = samples.leftOut.sorted { $0.key.rawValue < $1.key.rawValue }.map {
+            "; left out were \(OutputFormat.count($0.value, "response")) \($0.key.text)"
+        }
+        return CommandError(
+            "there are \(OutputFormat.count(samples.samples.count, "different response")) to learn from, expected at least "
+                + "\(2 * SampleSplit.countMin)" + others.joined())
+    }
+
+    private var guarantee: String {
+        let isOfStore = config != nil || store != nil
+        let ofStore = "Three client addresses at least got each sample of the store, without credentials."
+        let ofSources = "You vouch that the samples are the same for everybody."
+        return [isOfStore ? ofStore : nil, sources.isEmpty ? nil : ofSources].compactMap(\.self)
+            .joined(separator: " ")
+    }
+}

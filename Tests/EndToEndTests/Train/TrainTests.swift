@@ -1,0 +1,266 @@
+internal import Dictionaries
+internal import Foundation
+internal import TestSupport
+internal import Testing
+
+@testable import dictum
+
+/// `dictum train`: a dictionary of what many responses have in common, judged by others.
+@Suite(.timeLimit(.minutes(20))) struct TrainTests {
+    /// The output with `--json`.
+    struct Report: Decodable {
+        struct Candidate: Decodable {
+            let method: String
+            let bytes: Int
+            let dcz: Int
+            let dcb: Int
+            let downloadBytes: Int
+            let paysAfterResponses: Int?
+            let balance: Int
+        }
+
+        struct Verdict: Decodable {
+            let trainedOn: Int
+            let heldOut: Int
+            let plainBytes: Int
+            let candidates: [Candidate]
+            let best: Candidate?
+        }
+
+        let match: String
+        let verdict: Verdict
+        let leftOut: [String: Int]
+        let sha256: String?
+        let file: String?
+    }
+
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    /// One of many responses of one kind; `secret` stands in all of one user.
+    private static func item(_ number: Int, secret: String = "") -> [UInt8] {
+        let noise = Digest(of: "\(number)".utf8.span).hex
+        return Array(
+            #"""
+            {"id":\#(number),"name":"item \#(noise.prefix(12))","price":{"amount":\#(number * 37 % 1000),"currency":"EUR"},
+            "links":{"self":"https://api.test/items/\#(number)","reviews":"https://api.test/items/\#(number)/reviews"},
+            "availability":{"warehouse":"central","isOnStock":true,"deliveryDays":3},"token":"\#(noise)\#(secret)"}
+            """#.utf8)
+    }
+
+    private func train(_ arguments: String...) throws -> Report {
+        let result = try RunningProcess.run(["train", "--json"] + arguments, in: folder.path)
+        try #require(result.status == 0, "\(result.errors)")
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return try decoder.decode(Report.self, from: Data(result.output))
+    }
+
+    private func writeItems(_ count: Int, to name: String = "items") throws {
+        try FileManager.default.createDirectory(
+            atPath: "\(folder.path)/\(name)", withIntermediateDirectories: true)
+        for number in 1...count { try folder.write(Self.item(number), to: "\(name)/\(number).json") }
+    }
+
+    private func archive(_ entries: [ArchiveEntry]) throws { try ArchiveEntry.write(entries, to: folder) }
+
+    private static func entry(_ number: Int) -> ArchiveEntry {
+        var entry = ArchiveEntry(url: "https://api.test/items/\(number)", second: number % 3600)
+        entry.body = item(number)
+        return entry
+    }
+
+    // MARK: The dictionary
+
+    @Test
+    func `it writes the best dictionary under its digest, and its figures are those of held-out responses`()
+        throws
+    {
+        try writeItems(120)
+        let report = try train("items")
+        let best = try #require(report.verdict.best)
+        let file = try #require(report.file)
+        let dictionary = Body(try #require(folder.read(file)))
+        #expect(file == "./\(dictionary.digest.hex).dict" && report.sha256 == dictionary.digest.hex)
+        #expect(dictionary.count == best.bytes)
+        #expect((report.verdict.trainedOn, report.verdict.heldOut) == (60, 60))
+        #expect(best.dcb * 3 < report.verdict.plainBytes * 2, "\(best) \(report.verdict.plainBytes)")
+        #expect(report.verdict.candidates.contains { $0.method == "samples" })
+        #expect(report.verdict.candidates.contains { $0.method == "trained" })
+        let saved = report.verdict.plainBytes - best.dcb
+        #expect(best.balance == 100 * saved - best.downloadBytes)
+        #expect(best.paysAfterResponses == (best.downloadBytes + saved - 1) / saved)
+        let known = Set(
+            (1...120).map { Self.item($0) }.filter { dictionary.bytes.contains($0) }.map {
+                Digest(of: $0.span)
+            })
+        #expect(known.count <= 60, "no held-out response is in it")
+    }
+
+    @Test(arguments: [40, 100_000])
+    func `it takes the dictionary that saves a client most in so many responses`(responses: Int) throws {
+        try writeItems(200)
+        let verdict = try train("items", "--responses", "\(responses)").verdict
+        let best = try #require(verdict.best)
+        #expect(best.balance == verdict.candidates.map(\.balance).max())
+        #expect(best.balance == responses * (verdict.plainBytes - best.dcb) - best.downloadBytes)
+        if responses == 100_000 { #expect(best.dcb == verdict.candidates.map(\.dcb).min()) }
+    }
+
+    @Test func `responses of which nothing is common give no file`() throws {
+        try FileManager.default.createDirectory(
+            atPath: "\(folder.path)/noise", withIntermediateDirectories: true)
+        for number in 0..<40 {
+            let noise = (0..<20).map { Digest(of: "\(number) \($0)".utf8.span).base64 }.joined()
+            try folder.write(Array(noise.utf8), to: "noise/\(number).json")
+        }
+        let report = try train("noise")
+        #expect(report.verdict.best == nil && report.file == nil)
+        #expect(folder.names() == ["noise"])
+    }
+
+    @Test func `its content has no header of libzstd's format`() throws {
+        let bodies = (1...200).map { Body(Self.item($0)) }
+        let content = try #require(ZstdTraining.content(of: bodies, bytesMax: 16 << 10))
+        #expect(content.count <= 16 << 10 && !content.starts(with: [0x37, 0xa4, 0x30, 0xec]))
+        #expect(ZstdTraining.content(of: Array(bodies.prefix(1)), bytesMax: 16 << 10) == nil, "too few")
+        #expect(ZstdTraining.content(of: [], bytesMax: 16 << 10) == nil)
+    }
+
+    // MARK: Samples
+
+    @Test func `a resource is in one half only, and versions of few resources are divided by time`() throws {
+        func sample(_ resource: Int, _ version: Int) -> TrainingSample {
+            TrainingSample(
+                resource: "\(resource)", url: PathAndQuery("/items/\(resource)"),
+                body: Body(Array("\(resource) \(version)".utf8)))
+        }
+        let many = try #require(SampleSplit((0..<20).flatMap { [sample($0, 1), sample($0, 2)] }))
+        let resources = { (bodies: [Body]) in
+            Set(bodies.map { String(decoding: $0.bytes, as: UTF8.self).split(separator: " ")[0] })
+        }
+        #expect(resources(many.training).isDisjoint(with: resources(many.heldOut)))
+        #expect((many.training.count, many.heldOut.count) == (20, 20))
+        let one = try #require(SampleSplit((0..<9).map { sample(0, $0) }))
+        #expect(one.training.map(\.bytes) == (0..<4).map { Array("0 \($0)".utf8) })
+        #expect(one.heldOut.count == 5)
+        #expect(SampleSplit((0..<7).map { sample(0, $0) }) == nil)
+    }
+
+    @Test func `a response whose request had a credential is never a sample, although it says public`() throws
+    {
+        let secrets = (1...40).map { number in
+            var entry = Self.entry(1000 + number)
+            entry.body = Self.item(1000 + number, secret: " of a user")
+            switch number % 4 {
+            case 0: entry.requestFields = ["Authorization": "Bearer x"]
+            case 1: entry.requestFields = ["Cookie": "sid=1"]
+            case 2: entry.fields = ["Cache-Control": "private, max-age=600"]
+            default: entry.fields["Set-Cookie"] = "sid=1"
+            }
+            return entry
+        }
+        try archive((1...40).map(Self.entry) + secrets)
+        let report = try train("session.har")
+        #expect(report.leftOut == ["credentials": 20, "personal": 20])
+        #expect(report.verdict.trainedOn + report.verdict.heldOut == 40)
+        let file = try #require(report.file.flatMap(folder.read))
+        #expect(!String(decoding: file, as: UTF8.self).contains("of a user"))
+    }
+
+    @Test func `a later request with a credential counts, too`() throws {
+        var entries = (1...20).map(Self.entry)
+        // The same URL, first without a credential, then with one.
+        var second = Self.entry(1)
+        second.second = 3000
+        second.requestFields = ["Cookie": "sid=1"]
+        second.body = Self.item(1, secret: " of a user")
+        entries.append(second)
+        try archive(entries)
+        #expect(try train("session.har").leftOut == ["credentials": 1])
+    }
+
+    @Test func `responses of several routes need a choice`() throws {
+        var others = (1...20).map(Self.entry)
+        for index in others.indices {
+            others[index].url = "https://api.test/users/\(index)/page"
+            others[index].body = Self.item(500 + index)
+        }
+        try archive((1...20).map(Self.entry) + others)
+        let result = try RunningProcess.run(["train", "session.har"], in: folder.path)
+        #expect(result.status == 1)
+        #expect(
+            result.errors.contains("/items/:id (20)") && result.errors.contains("--match"), "\(result.errors)"
+        )
+        let report = try train("session.har", "--match", "/items/*")
+        #expect(report.match == "/items/*" && report.leftOut == ["other_path": 20])
+    }
+
+    @Test func `of a store only what three clients got is a sample`() throws {
+        let origin = try Origin { request, connection in
+            let number = Int(request.target.dropFirst("/items/".count)) ?? 0
+            connection.send(
+                wire(
+                    "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60",
+                    body: Self.item(number)))
+        }
+        let proxy = try ServedProxy(
+            origin, in: folder, "routes: [{match: \"/items/:id\", dictionary: {delivery: link}}]")
+        for number in 1...12 {
+            // Links name a body from the response after its proof on.
+            for _ in 1...2 { try proxy.prove("/items/\(number)") }
+        }
+        for number in 101...105 { _ = try proxy.curl("/items/\(number)") }
+        _ = try proxy.process.terminate()
+        let report = try train("--store", "store.sqlite")
+        #expect(report.verdict.trainedOn + report.verdict.heldOut == 12)
+        #expect(report.leftOut == ["unproven": 5])
+    }
+
+    @Test func `an estimate shows the first responses of a route, with a built dictionary and without`()
+        throws
+    {
+        struct Estimate: Decodable {
+            struct First: Decodable {
+                let match: String
+                let heldOut: Int
+                let plainBytes: Int
+                let builtBytes: Int?
+            }
+
+            let firstResponses: [First]
+        }
+        try archive((1...24).map(Self.entry))
+        let result = try RunningProcess.run(
+            ["estimate", "--json"] + Estimating.quick + ["session.har"], in: folder.path)
+        try #require(result.status == 0, "\(result.errors)")
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        let first = try decoder.decode(Estimate.self, from: Data(result.output)).firstResponses
+        try #require(first.count == 1)
+        #expect(first[0].match == "/items/:id" && first[0].heldOut == 12)
+        #expect(try #require(first[0].builtBytes) < first[0].plainBytes)
+        let text = try RunningProcess.run(["estimate"] + Estimating.quick + ["session.har"], in: folder.path)
+            .text
+        #expect(
+            text.contains("First responses") && text.contains("/items/:id  \(first[0].plainBytes)"), "\(text)"
+        )
+    }
+
+    @Test(arguments: [
+        ([], "expected a source"), (["x", "--match", "/(a)"], "--match"),
+        (["x", "--responses", "0"], "--responses"),
+        (["--config", "a", "--store", "b"], "not both"),
+    ])
+    func `wrong usage says what is expected`(arguments: [String], text: String) throws {
+        let result = try RunningProcess.run(["train"] + arguments, in: folder.path)
+        #expect(result.status == 64 && result.errors.contains(text), "\(result.errors)")
+    }
+
+    @Test func `too few responses are an error that says how many there are`() throws {
+        try writeItems(7)
+        let result = try RunningProcess.run(["train", "items"], in: folder.path)
+        #expect(result.status == 1 && result.errors.contains("7 different responses"), "\(result.errors)")
+    }
+}
