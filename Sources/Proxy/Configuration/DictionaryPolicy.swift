@@ -43,6 +43,10 @@ package struct DictionaryPolicy: Sendable {
     /// Permits or forbids shared caches to store dictionary-coded responses.
     package var sharedCaches = SharedCaches.avoid
 
+    /// The file of the dictionary that the operator has built; nil without one.
+    package var builtFile: String?
+    /// The dictionary of that file.
+    package var built: BuiltDictionary?
     /// True if the upstream is asked to revalidate the stored response.
     package var revalidate = false
 
@@ -132,6 +136,14 @@ extension Settings {
             documents that clients would drop within a minute. A Link names only public bodies: the response has public or \
             s-maxage (or cache_control here does), and three client addresses got the same body. Until then, delivery is \
             in_band.
+            """),
+        .value(
+            "built", \.builtFile, .pathOrNone, example: "/etc/dictum/items.dict",
+            """
+            A file of dictum train, as the dictionary of clients that have no version of a path: it is for everything that \
+            the route's match matches, and yields to a path's own version. Pages announce it with a path of this route in \
+            announce, or by themselves. Everybody can read it. A reload reads it again; clients that have the former one \
+            still get deltas.
             """),
         .value(
             "link_max_age", \.linkMaxAge, .duration(minute...365 * day),

@@ -8,6 +8,31 @@ extension RouteConfiguration {
         checkMethods(&reader)
         checkCacheControl(&reader)
         checkForwarding(&reader)
+        readBuilt(&reader)
+    }
+
+    /// Reads the file of the built dictionary.
+    private mutating func readBuilt(_ reader: inout SettingsReader) {
+        guard let policy = dictionary, let file = policy.builtFile,
+            let node = reader.node(of: "dictionary.built")
+        else { return }
+        do throws(BuiltDictionary.Mistake) {
+            guard policy.scope == .public else {
+                throw .init(text: "a built dictionary is for everybody: expected scope: public")
+            }
+            guard !match.patterns.isEmpty else { return }
+            switch policy.covers {
+            case .path, .url, .operation: break
+            case .pattern, .template:
+                throw .init(
+                    text:
+                        "with covers: \(policy.coversText) responses would replace it: expected covers: path or url"
+                )
+            }
+            dictionary?.built = try BuiltDictionary(file: file, for: match)
+        } catch {
+            reader.descend("dictionary.built") { $0.report(error.text, in: node, offset: 0) }
+        }
     }
 
     private func checkCacheControl(_ reader: inout SettingsReader) {

@@ -179,7 +179,7 @@ extension Exchange {
                 body, key: target.key, policy: admissionPolicy(for: target), etag: opaque,
                 contentType: response.facts.contentType, isUpstreamMatch: target.isUpstreamMatch,
                 head: response.headToKeep),
-            slot: candidate.slot, isOffered: response.offerForm == .inBand, over: dictionary.version, now: now
+            slot: candidate.slot, isOffered: response.offerForm == .inBand, over: replaceableVersion, now: now
         )
         hintManyVariants(target.key.variant)
         proxy.metrics.countAdmission()
@@ -317,7 +317,8 @@ extension Exchange {
 
     /// Returns true if the client gains by another dictionary than the one it has come with, or has none.
     func isRenewed(_ response: UpstreamResponse, deltaBytes: Int?) -> Bool {
-        guard let version = usableVersion(for: response.facts) else { return true }
+        // A client with the route's built dictionary has no version of the path.
+        guard let version = usableVersion(for: response.facts), !route.hasBuilt(version) else { return true }
         return Renewal(
             of: version, lifeSeconds: lifeSeconds(of: response), deltaBytes: deltaBytes,
             now: SystemClock.unixSeconds
@@ -334,6 +335,6 @@ extension Exchange {
     func noteOffered(_ version: Storage.Version, _ form: OfferForm) {
         let now = SystemClock.unixSeconds
         guard form == .inBand else { return context.store.touch(version, now: now) }
-        context.store.offered(version, over: dictionary.version, now: now)
+        context.store.offered(version, over: replaceableVersion, now: now)
     }
 }

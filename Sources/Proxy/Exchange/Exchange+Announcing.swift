@@ -26,8 +26,9 @@ extension Exchange {
         let now = SystemClock.unixSeconds
         let sighting = LinkRegistry.Sighting(
             body: body, chain: target.key.chainKey, variant: target.key.variant, url: target.key.url,
-            keptSeconds: keptSeconds(response), client: isRequestOfAnybody ? linkClient : nil, source: source)
-        if sighting.source != nil { resource.fetchedAfterPage = sighting.chain.hashValue }
+            keptSeconds: keptSeconds(response), client: isRequestOfAnybody ? linkClient : nil, source: source,
+            built: route.builtChain(authority: target.key.chainKey.authority))
+        if sighting.source != nil { resource.fetchedAfterPage = sighting.announced.hashValue }
         if context.linkRegistry.record(sighting, now: now) { askAboutSoleClient() }
         context.linkRegistry.consider(
             sighting, index: proxy.index, lifeSeconds: dictionary.linkMaxAge / 1000, now: now)
@@ -153,6 +154,7 @@ extension Exchange {
 
     private func chain(of target: Announcement.Target, authority: String) -> ChainKey? {
         let route = context.routes.route(of: target.url, authority: authority)
+        if let chain = route.builtChain(authority: authority) { return chain }
         guard let dictionary = route.dictionary, let match = route.matchValue(of: target.url) else {
             return nil
         }
@@ -161,6 +163,9 @@ extension Exchange {
 
     /// Returns the named version of a chain, of the variant that this client would be sent.
     private func announcedVersion(of chain: ChainKey, isLearned: Bool, now: Int) -> Storage.Version? {
+        if let route = context.routes.builtRoute(of: chain) {
+            return announcedBuilt(of: route, in: chain, isLearned: isLearned, now: now)
+        }
         let known = proxy.index.recent(of: chain) + proxy.index.named(of: chain, now: now)
         guard let newest = known.first else { return nil }
         let route = context.routes.route(of: newest)
@@ -172,6 +177,22 @@ extension Exchange {
         return context.linkRegistry.announced(
             chain, variant: (fitting ?? newest).variant, isLearned: isLearned, index: proxy.index,
             lifeSeconds: dictionary.linkMaxAge / 1000, now: now)
+    }
+}
+
+extension Exchange {
+    /// Returns the built dictionary of a route, if a page is to announce it.
+    private func announcedBuilt(
+        of route: Route, in chain: ChainKey, isLearned: Bool, now: Int
+    ) -> Storage.Version? {
+        let registry = context.linkRegistry
+        guard context.routes.mayName(route), let dictionary = route.dictionary, let built = dictionary.built,
+            !isLearned || registry.mayAnnounce(chain, now: now),
+            let version = registry.version(
+                of: built, in: chain, route.admission, index: proxy.index, now: now)
+        else { return nil }
+        return registry.named(
+            version, index: proxy.index, lifeSeconds: dictionary.linkMaxAge / 1000, now: now)
     }
 }
 

@@ -13,7 +13,9 @@ extension Exchange {
             route.policy.scope == .public
                 || resource.scope != nil && CrossOrigin.allowsPrivateDictionary(request: facts)
         else { return }
-        if let version = publicVersion(digest) ?? provenVersion(digest) { return use(version) }
+        if let version = publicVersion(digest) ?? builtVersion(digest) ?? provenVersion(digest) {
+            return use(version)
+        }
         if let memory = context.sharedMemory, ask(memory, for: digest) { return }
         dictionary = .unknown
         context.store.countUnknown()
@@ -51,6 +53,20 @@ extension Exchange {
         return proxy.index.find(
             digest: digest, authority: authority, url: resource.url,
             ownChain: resource.publicChain)
+    }
+
+    /// Returns the route's built dictionary, if that is what the client has: an app may be shipped with it.
+    private func builtVersion(_ digest: Digest) -> Storage.Version? {
+        guard let built = route.dictionary?.built, built.body.digest == digest,
+            let chain = resource.authority.flatMap(route.builtChain)
+        else { return nil }
+        return context.linkRegistry.version(
+            of: built, in: chain, route.admission, index: proxy.index, now: SystemClock.unixSeconds)
+    }
+
+    /// The version that the client holds no longer once it is offered another: a built dictionary stays with it.
+    var replaceableVersion: Storage.Version? {
+        dictionary.version.flatMap { route.hasBuilt($0) ? nil : $0 }
     }
 
     /// Returns the version that the request names and proves to have been given, of the chains of this resource that need a
@@ -147,7 +163,12 @@ extension Exchange {
     }
 
     func dictionaryFound(for response: ResponseFacts) -> DictionaryLookUp {
-        dictionary.version == nil || usableVersion(for: response) != nil ? dictionary.found : .unknown
+        guard dictionary.version == nil || usableVersion(for: response) != nil else { return .unknown }
+        // Only pieces of such a response are in the dictionary, which brotli names in 15 to 35 % fewer bytes.
+        if case .found = dictionary.found, dictionary.version.map(route.hasBuilt) == true {
+            return .found(prefersDcb: true)
+        }
+        return dictionary.found
     }
 
     /// Returns the version that the client named, if a response may be coded over it: public ones only over public

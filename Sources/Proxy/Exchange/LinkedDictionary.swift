@@ -65,8 +65,9 @@ final class LinkedDictionary: Sendable {
     /// The offer that the response carries.
     var offer: UseAsDictionary? {
         let chain = version.chainKey
-        return UseAsDictionary(
-            match: chain.match, matchDest: chain.matchDest, ttl: route.dictionary?.ttlSeconds)?
-            .outranking(version.contentType)
+        let offer = UseAsDictionary(
+            match: chain.match, matchDest: chain.matchDest, ttl: route.dictionary?.ttlSeconds)
+        // A built dictionary yields to the versions of the paths.
+        return route.hasBuilt(version) ? offer : offer?.outranking(version.contentType)
     }
 }

@@ -18,6 +18,11 @@ final class LinkRegistry: Sendable {
         let client: LinkClient?
         /// The page whose script sent the request, and its client.
         let source: (page: LearnedPages.Key, client: UInt128)?
+        /// The chain of the route's built dictionary, which pages announce in place of the body's own.
+        var built: ChainKey?
+
+        /// The chain that pages may announce for such requests.
+        var announced: ChainKey { built ?? chain }
     }
 
     /// The knowledge about a chain that may be named.
@@ -36,6 +41,8 @@ final class LinkRegistry: Sendable {
         var chains = FairTable<Int, ChainRecord>(buckets: 256, slots: 16)
         /// By the row of the named version.
         var worths: [Int64: NamedWorth] = [:]
+        /// The hosts that were given a built dictionary since the start.
+        var builtFor: Set<String> = []
 
         mutating func changeLedger(of chain: Int, _ change: (inout AnnouncementLedger) -> Void) {
             _ = chains.changeIfPresent(chain) { change(&$0.ledger) }
@@ -44,6 +51,8 @@ final class LinkRegistry: Sendable {
 
     /// The number of names whose worth is watched; further names last their whole life.
     private static let watchedMax = 10_000
+    /// Clients can invent Host fields, and each host has a chain of its own for a built dictionary.
+    private static let builtForMax = 64
 
     private let store: DictionaryStore
     private let worker: BackgroundWorker
@@ -77,8 +86,14 @@ final class LinkRegistry: Sendable {
                 isTimeToAsk = state.soleClient.record(client, now: now)
             }
             if let source = sighting.source {
+                if let built = sighting.built {
+                    state.chains.change(built.hashValue, openedBy: source.client, fresh: ChainRecord()) { _ in
+                    }
+                }
                 let chains = state.chains
-                state.pages.recordFetch(of: sighting.chain, after: source.page, by: source.client, now: now) {
+                state.pages.recordFetch(
+                    of: sighting.announced, after: source.page, by: source.client, now: now
+                ) {
                     chains[$0.hashValue]?.ledger.isProven == true
                 }
             }
@@ -165,6 +180,44 @@ final class LinkRegistry: Sendable {
             name(fresh, replacing: current, lifeSeconds: lifeSeconds, now: now)
         else { return current }
         return fresh
+    }
+
+    // MARK: Built dictionaries
+
+    /// Returns the version of a built dictionary in the chain of a host, and admits it where it is missing; nil if the
+    /// store has no place for it.
+    func version(
+        of built: BuiltDictionary, in chain: ChainKey, _ policy: AdmissionPolicy,
+        index: DictionaryIndex.Reader, now: Int
+    ) -> Version? {
+        if let version = index.version(chain: chain, digest: built.body.digest) { return version }
+        let hasPlace = state.withLock { state in
+            guard state.builtFor.count < Self.builtForMax || state.builtFor.contains(chain.authority) else {
+                return false
+            }
+            state.builtFor.insert(chain.authority)
+            return true
+        }
+        guard hasPlace else { return nil }
+        // Its URL is the pattern: no request for a resource has that in this chain.
+        let candidate = VersionCandidate(
+            built.body, key: VersionKey(chain: chain, url: chain.match, variant: ""), policy: policy,
+            contentType: BuiltDictionary.contentType)
+        return try? store.admit(candidate, isOffered: false, now: now)
+    }
+
+    /// Returns the version of a built dictionary that Links name from now on.
+    ///
+    /// The operator vouches for it, so that it needs no proof. The version that was named before keeps its time.
+    func named(_ version: Version, index: DictionaryIndex.Reader, lifeSeconds: Int, now: Int) -> Version? {
+        let current = index.named(chain: version.chainKey, variant: version.variant, now: now)
+        if let current, current.id == version.id,
+            now < current.pinnedUntil - life(of: current, atMost: lifeSeconds)
+        {
+            store.touch(current, now: now)
+            return current
+        }
+        return name(version, replacing: current, lifeSeconds: lifeSeconds, now: now) ? version : nil
     }
 
     /// Returns the life that responses advertise for a named version.

@@ -27,7 +27,8 @@ package struct CurrentRoutes: Sendable {
     /// Returns the dictionary settings of the route that would make a public version, or nil.
     package func policy(for version: Version) -> DictionaryPolicy? {
         let url = PathAndQuery(version.url)
-        let route = routes.route(of: url, authority: version.chainKey.authority).withDictionaries
+        let route = routes.route(of: version).withDictionaries
+        if route.hasBuilt(version) { return route.dictionary }
         guard !version.chainKey.scope.isPrivate, let dictionary = route.dictionary,
             route.policy.scope == .public, route.policy.admits(version),
             isChain(of: version, url, dictionary, route)

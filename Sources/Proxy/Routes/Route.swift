@@ -128,6 +128,22 @@ final class Route: Sendable {
     /// The name of the upstream; empty for the one without a name.
     var upstreamName: String { upstream?.name ?? "" }
 
+    /// Returns the chain of the route's built dictionary for an authority; nil if it has none.
+    func builtChain(authority: String) -> ChainKey? {
+        dictionary.flatMap { dictionary in
+            dictionary.built.map {
+                ChainKey(authority: authority, match: $0.match, matchDest: dictionary.matchDest)
+            }
+        }
+    }
+
+    /// Returns true if a version is the route's built dictionary, the present or a former one.
+    func hasBuilt(_ version: Storage.Version) -> Bool {
+        guard let built = dictionary?.built else { return false }
+        let chain = version.chainKey
+        return chain.scope == .public && chain.match == built.match && !version.isUpstreamMatch
+    }
+
     /// True if the route may use and offer dictionaries.
     var usesDictionaries: Bool { policy.areDictionariesOn && policy.hasDictionary }
 

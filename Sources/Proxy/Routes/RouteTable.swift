@@ -10,6 +10,8 @@ struct RouteTable: Sendable {
     /// The route's position for each pattern.
     private let positions: [Int]
     private let unmatched: Route
+    /// The positions of the routes with a built dictionary.
+    private let withBuilt: [Int]
     /// True if any route announces dictionaries.
     let announces: Bool
     /// The routes with `scope: private`.
@@ -32,6 +34,9 @@ struct RouteTable: Sendable {
         unmatched = Route(index: nil, none, in: configuration, upstream: upstreams?[nil])
         announces = routes.contains { $0.announcement != .off }
         privateRoutes = routes.filter { $0.identity != nil }
+        withBuilt = routes.indices.filter { [routes] in
+            routes[$0].withDictionaries.dictionary?.built != nil
+        }
     }
 
     /// Returns true if a route has this text.
@@ -44,7 +49,18 @@ struct RouteTable: Sendable {
     }
 
     func route(of version: Storage.Version) -> Route {
-        route(of: PathAndQuery(version.url), authority: version.chainKey.authority)
+        builtRoute(where: { $0.hasBuilt(version) }, authority: version.chainKey.authority)
+            ?? route(of: PathAndQuery(version.url), authority: version.chainKey.authority)
+    }
+
+    /// Returns the route whose built dictionary has this chain.
+    func builtRoute(of chain: ChainKey) -> Route? {
+        builtRoute(where: { $0.builtChain(authority: chain.authority) == chain }, authority: chain.authority)
+    }
+
+    private func builtRoute(where isMeant: (Route) -> Bool, authority: String) -> Route? {
+        withBuilt.lazy.filter { hosts?.routes(for: authority).contains($0) ?? true }.map { routes[$0] }
+            .first { isMeant($0.withDictionaries) }
     }
 
     /// The routes whose dictionaries are off after an inexact delta.

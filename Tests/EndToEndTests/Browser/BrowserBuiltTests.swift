@@ -1,0 +1,70 @@
+internal import Dictionaries
+internal import Foundation
+internal import Primitives
+internal import TestSupport
+internal import Testing
+
+/// A dictionary that was built for a route, in a real Chromium.
+@Suite(.serialized, .enabled(if: Chromium.program != nil, Chromium.absence), .timeLimit(.minutes(20)))
+struct BrowserBuiltTests {
+    private static func item(_ number: Int) -> [UInt8] { Feed.bytes(version: 7 * number, items: 12) }
+
+    /// A page that fetches items which it has never fetched before, once `/go` says so, and then one of them again.
+    private static let page = BrowserPage.html(
+        """
+        while (await (await fetch("/go")).text() !== "go") await pause(20);
+        await pause(300);
+        const fetches = [];
+        for (const number of [8, 9, 10]) fetches.push(await get("/items/" + number));
+        await pause(300);
+        fetches.push(await get("/items/10", {cache: "no-cache"}));
+        await report({fetches});
+        """)
+
+    @Test
+    func
+        `a page that announces it gets items as deltas that it never fetched, and then over their own versions`()
+        throws
+    {
+        let folder = try TemporaryFolder()
+        let dictionary = (1...4).flatMap(Self.item)
+        try folder.write(dictionary, to: "items.dict")
+        let mayGo = Guarded(false)
+        let tens = Guarded(0)
+        let visit = try BrowserVisit(
+            isTLS: false,
+            """
+            routes:
+              - {match: "/items/*", dictionary: {built: "\(folder.path)/items.dict"}}
+              - {match: /, announce: [/items/8]}
+            """
+        ) { target in
+            if target == "/go" {
+                let text = mayGo.withLock { $0 } ? "go" : "wait"
+                return wire(
+                    "HTTP/1.1 200 OK", "Content-Type: text/plain", "Cache-Control: no-store",
+                    body: Array(text.utf8))
+            }
+            if target == "/" { return BrowserPage.answer(Self.page) }
+            guard let number = Int(target.dropFirst("/items/".count)) else { return nil }
+            let again =
+                number == 10
+                ? tens.withLock { tens in
+                    defer { tens += 1 }; return tens
+                } : 0
+            return wire(
+                "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=600",
+                body: Self.item(number) + Array(repeating: UInt8(ascii: "\n"), count: again))
+        }
+        try visit.open("/")
+        // The browser fetches the dictionary when it is idle.
+        _ = try visit.proxy.process.waitFor("/.dictum/")
+        mayGo.withLock { $0 = true }
+        let fetches = try #require(try visit.reports().first).fetches
+        try #require(fetches.count == 4)
+        let bodies = [8, 9, 10].map(Self.item) + [Self.item(10) + [UInt8(ascii: "\n")]]
+        #expect(fetches.map(\.sha256) == bodies.map { Body($0).digest.hex })
+        #expect(fetches.allSatisfy { $0.coding.hasPrefix("dc") }, "\(fetches)")
+        #expect(fetches[3].encodedBytes * 2 < fetches[2].encodedBytes, "its own version wins: \(fetches)")
+    }
+}

@@ -1,0 +1,211 @@
+internal import Dictionaries
+internal import Foundation
+internal import Storage
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+/// `dictionary.built`: a dictionary of a route for clients that have no version of a path.
+@Suite(.timeLimit(.minutes(40))) struct BuiltDictionaryTests {
+    private let folder: TestFolder
+    private let dictionary = (1...3).flatMap(BuiltDictionaryTests.item)
+
+    init() throws {
+        folder = try TestFolder()
+        try write(dictionary)
+    }
+
+    /// One of many responses of one kind: most of it is the same in all.
+    private static func item(_ number: Int) -> [UInt8] {
+        let noise = Digest(of: "\(number)".utf8.span).hex
+        return Array(
+            #"""
+            {"id":\#(number),"name":"item \#(noise.prefix(12))","price":{"amount":\#(number * 37 % 1000),"currency":"EUR"},
+            "links":{"self":"https://api.test/items/\#(number)","reviews":"https://api.test/items/\#(number)/reviews"},
+            "availability":{"warehouse":"central","isOnStock":true,"deliveryDays":3},"token":"\#(noise)"}
+            """#.utf8)
+    }
+
+    private func write(_ bytes: [UInt8]) throws {
+        try Data(bytes).write(to: URL(filePath: folder.file("items.dict")))
+    }
+
+    private var settings: String {
+        """
+        routes:
+          - {match: "/items/:id", dictionary: {built: "\(folder.file("items.dict"))"}}
+          - {match: /page, announce: [/items/8], dictionary: off}
+          - {match: "/*"}
+        """
+    }
+
+    /// An origin with items, whose versions are the number of the request, and pages.
+    private func origin() throws -> Origin {
+        try Origin { request, connection in
+            guard let number = Int(request.target.dropFirst("/items/".count).prefix { $0 != "?" }) else {
+                connection.send(html([UInt8](repeating: 0x20, count: 400)))
+                return
+            }
+            let change = request.target.split(separator: "?").dropFirst().joined()
+            connection.send(
+                json(Self.item(number) + Array("\n\(change)".utf8), "Cache-Control: public, max-age=60"))
+        }
+    }
+
+    private func announcedPath(_ proxy: TestProxy, _ page: String = "/page") throws -> String? {
+        try proxy.fetch(page, "Sec-Fetch-Dest: document")["Link"].flatMap {
+            $0.firstMatch(of: /<([^>]+)>/).map { String($0.output.1) }
+        }
+    }
+
+    private func chain(_ host: String = "api.test") -> String {
+        ChainKey(authority: host, match: "/items/*").name
+    }
+
+    private func path(of dictionary: [UInt8]) -> String {
+        DictionaryPath(chainName: chain(), digest: Digest(of: dictionary.span)).text
+    }
+
+    // MARK: First visits
+
+    @Test func `a client that was shipped with the dictionary gets its first response as a delta`() throws {
+        let proxy = try TestProxy(origin(), settings)
+        let plain = try proxy.fetch("/items/8", "Accept-Encoding: gzip, br, zstd")
+        let first = try proxy.fetch("/items/9", over: dictionary)
+        #expect(first.coding == "dcb", "it is much shorter here")
+        #expect(try first.carriesDecoded(Self.item(9) + Array("\n".utf8), over: dictionary))
+        #expect(first.body.count * 2 < plain.body.count, "\(first.body.count) \(plain.body.count)")
+        #expect(try proxy.fetch("/items/10", over: dictionary, accept: "dcz").coding == "dcz")
+        #expect(try proxy.fetch("/items/11", over: Array(dictionary.dropLast())).coding == "identity")
+    }
+
+    @Test func `a page announces it for the whole route, and it yields to the paths' own versions`() throws {
+        let proxy = try TestProxy(origin(), settings)
+        let path = try #require(try announcedPath(proxy))
+        #expect(path == self.path(of: dictionary))
+        let response = try proxy.fetch(path, "Accept-Encoding: br")
+        #expect(response["Use-As-Dictionary"] == #"match="/items/*""#, "no match-dest, which would outrank")
+        #expect(response["Cache-Control"] == "public, max-age=86400, immutable")
+        #expect(response.coding == "br")
+        #expect(try response.carriesDecoded(dictionary))
+        #expect(try proxy.metric(#"dictum_announced_dictionaries_total{route="/page"}"#) == 1)
+    }
+
+    @Test
+    func `a client with the built dictionary is offered each path's own version, and keeps the built one`()
+        throws
+    {
+        let proxy = try TestProxy(origin(), settings)
+        for number in 20...29 {
+            let response = try proxy.fetch("/items/\(number)", over: dictionary)
+            #expect(response.coding == "dcb")
+            #expect(response["Use-As-Dictionary"] == "match=\"/items/\(number)\"")
+        }
+        let own = Self.item(20) + Array("\n".utf8)
+        let later = try proxy.fetch("/items/20?changed", over: own)
+        #expect(later.coding == "dcz")
+        let built = try proxy.fetch("/items/20?changed", over: dictionary)
+        #expect(later.body.count < built.body.count, "a returning client loses nothing")
+    }
+
+    // MARK: Announcements that are learned
+
+    @Test func `a page whose clients fetch paths of the route announces the built dictionary by itself`()
+        throws
+    {
+        let proxy = try TestProxy(origin(), settings)
+        for client in 1...3 {
+            _ = try proxy.fetch("/shop", forwarded(for: client), "Sec-Fetch-Dest: document")
+            _ = try proxy.fetch(
+                "/items/\(client)", forwarded(for: client), "Sec-Fetch-Dest: empty",
+                "Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: cors", "Referer: https://api.test/shop")
+        }
+        #expect(try announcedPath(proxy, "/shop") == path(of: dictionary))
+    }
+
+    // MARK: Reload
+
+    @Test func `after a reload the former one still decodes, and the new one comes as a delta over it`()
+        throws
+    {
+        let proxy = try TestProxy(origin(), settings)
+        let former = try #require(try announcedPath(proxy))
+        let new = dictionary + Self.item(4)
+        try write(new)
+        try proxy.reload(settings)
+        let path = try #require(try announcedPath(proxy))
+        #expect(path == self.path(of: new))
+        let response = try proxy.fetch(path, over: dictionary)
+        #expect(response.coding == "dcb")
+        #expect(try response.carriesDecoded(new, over: dictionary))
+        #expect(try proxy.fetch("/items/8", over: dictionary).coding == "dcb")
+        #expect(try proxy.fetch("/items/8", over: new).coding == "dcb")
+        #expect(try proxy.fetch(former).carries(dictionary))
+    }
+
+    @Test func `a route without it any more uses and serves none`() throws {
+        let proxy = try TestProxy(origin(), settings)
+        let path = try #require(try announcedPath(proxy))
+        try proxy.reload("routes: [{match: \"/items/:id\"}, {match: /page, announce: [/items/8]}]")
+        #expect(try proxy.fetch("/items/8", over: dictionary).coding == "identity")
+        #expect(try proxy.fetch(path).status == 404)
+    }
+
+    // MARK: Limits
+
+    @Test func `invented hosts get it only up to a limit`() throws {
+        let proxy = try TestProxy(origin(), settings)
+        let codings = try (0..<66).map {
+            try proxy.fetch("/items/8", over: dictionary, host: "\($0).test").coding
+        }
+        #expect(codings == Array(repeating: "dcb", count: 64) + ["identity", "identity"])
+    }
+
+    // MARK: Mistakes
+
+    @Test(arguments: [
+        ("match: /items, dictionary: {built: FILE}", "such as /items/:id"),
+        ("match: [/a/*, /b/*], dictionary: {built: FILE}", "such as /items/:id"),
+        ("match: \"/items/:id+\", dictionary: {built: FILE}", "such as /items/:id"),
+        ("match: /items/*, dictionary: {built: FILE, covers: pattern}", "would replace it"),
+        (
+            "match: /items/*, dictionary: {built: FILE, scope: private, identity: authorization}",
+            "for everybody"
+        ),
+        ("match: /items/*, dictionary: {built: FILE-missing}", "cannot be read"),
+    ])
+    func `a route that cannot have one is a mistake`(route: String, text: String) throws {
+        let file = folder.file("items.dict")
+        let error = try #require(throws: ConfigurationError.self) {
+            try TestProxy.configuration(
+                origin(), "routes: [{\(route.replacing("FILE", with: file))}]")
+        }
+        let problem = try #require(error.problems.first)
+        #expect(problem.text.contains("routes[0].dictionary.built") && problem.text.contains(text))
+    }
+
+    @Test(
+        arguments: [
+            ([], 0, "no bytes"), ([0x37, 0xa4, 0x30, 0xec], 3, "raw content"),
+            ([], BuiltDictionary.bytesMax + 1, "too many bytes"),
+        ] as [([UInt8], Int, String)])
+    func `a file that no client could use is a mistake`(start: [UInt8], others: Int, text: String) throws {
+        try write(start + [UInt8](repeating: 7, count: others))
+        let error = try #require(throws: ConfigurationError.self) {
+            try TestProxy.configuration(origin(), settings)
+        }
+        #expect(error.problems.map(\.text).contains { $0.contains(text) }, "\(error.problems)")
+        try write([UInt8](repeating: 7, count: BuiltDictionary.bytesMax))
+        _ = try TestProxy.configuration(origin(), settings)
+    }
+
+    @Test(arguments: [
+        ("/items/:id", "/items/*"), ("/items/*", "/items/*"), ("/:kind/:id.json", "/*/*.json"),
+        ("/items/:id/", "/items/*/"), ("/items", nil), ("/items/:id*", nil), ("/items/:id+", nil),
+        ("/items{/:id}?", nil), ("/a\\:b/*", nil), ("/items/**", nil),
+    ])
+    func `each group of the match is sent as one character`(pattern: String, match: String?) {
+        #expect(BuiltDictionary.match(of: pattern) == match)
+    }
+}
