@@ -28,10 +28,11 @@ def _reason(explanation):
 
 
 class Crowd:
-    """All of them, each at an address of its own."""
+    """All of them, each at an address of its own, and one beside them that asks the upstream itself."""
 
-    def __init__(self, port):
+    def __init__(self, port, upstream):
         self.clients = [Client(port, f"127.0.1.{number + 1}", number) for number in range(CLIENTS)]
+        self.clients.append(Control(upstream))
 
     async def run(self, seconds):
         """Has them ask for so long; returns what they saw."""
@@ -47,6 +48,8 @@ class Seen:
     def __init__(self):
         self.advertised = self.deltas = 0
         self.waits, self.wrong = [], []
+        # The waits of the one that asked the upstream itself.
+        self.control = []
         # Why responses to those that advertised were no deltas, as `Dictum-Explain` says.
         self.misses = collections.Counter()
 
@@ -56,8 +59,33 @@ class Seen:
 
     def wait(self, quantile):
         """The wait in milliseconds that this share of the responses did not exceed."""
-        waits = sorted(self.waits) or [0]
+        return self._quantile(self.waits, quantile)
+
+    def control_wait(self, quantile):
+        """The same of the responses that did not pass the proxy."""
+        return self._quantile(self.control, quantile)
+
+    @staticmethod
+    def _quantile(values, quantile):
+        waits = sorted(values) or [0]
         return 1000 * waits[min(len(waits) - 1, int(quantile * len(waits)))]
+
+
+class Control:
+    """Asks the upstream without the proxy as often as the crowd asks the proxy: what it waits longer is not the proxy's doing."""
+
+    def __init__(self, upstream):
+        self.upstream = upstream
+
+    async def run(self, end, seen):
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.upstream, limit=1 << 17)
+        while time.monotonic() < end:
+            due, began = time.monotonic() + random.uniform(0.5, 1.5) / RATE, time.monotonic()
+            writer.write(b"GET /feed/0 HTTP/1.1\r\nHost: api.test\r\n\r\n")
+            await wire.read_body(reader, await wire.read_head(reader))
+            seen.control.append(time.monotonic() - began)
+            await asyncio.sleep(max(0, due - time.monotonic()))
+        writer.transport.abort()
 
 
 class Client:

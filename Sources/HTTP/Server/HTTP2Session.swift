@@ -41,6 +41,8 @@ final class HTTP2Session: AcceptedConnection {
     /// The bytes that went out in this turn of the loop without being queued.
     private var bytesAtOnce = 0
     private static let bytesAtOnceMax = 128 * 1024
+    /// The requests that begin in one turn of the loop.
+    private static let requestsAtOnceMax = 8
     /// The requests that wait for the handshake, because they may be replays (RFC 8470).
     private var lateRequests: [HTTP2Stream] = []
 
@@ -116,6 +118,7 @@ final class HTTP2Session: AcceptedConnection {
             if handshake == nil { beginLateRequests() }
         }
         readInput()
+        beginRequests()
         flush()
         if io.isBroken { lose(.closed) }
         closeIfDone()
@@ -152,7 +155,6 @@ final class HTTP2Session: AcceptedConnection {
             }
             offset = end
         }
-        beginRequests()
         return bytes.count
     }
 
@@ -171,12 +173,14 @@ final class HTTP2Session: AcceptedConnection {
         stream.isRequestEnded ? newRequests.append(stream) : stream.begin(on: application)
     }
 
+    /// Begins some of the requests that have come; a hundred at once would make other connections wait for all of them.
     private func beginRequests() {
         guard !newRequests.isEmpty else { return }
-        var new: [HTTP2Stream] = []
-        swap(&new, &newRequests)
+        let new = newRequests.prefix(Self.requestsAtOnceMax)
+        newRequests.removeFirst(new.count)
         // One of them may exceed a limit of the connection.
         for stream in new where stream.isExchanging && ending != .failed { stream.begin(on: application) }
+        if !newRequests.isEmpty { attendSoon() }
     }
 
     private func beginLateRequests() {

@@ -21,6 +21,10 @@ final class ClientUse: Sendable {
 
     init(isKnown: Bool = true) { self.isKnown = isKnown }
 
+    /// True if so many requests are under way that others would notice if a loop coded their responses; a browser has six
+    /// over HTTP/1.1.
+    var isCrowded: Bool { requests.amount > 8 }
+
     /// The requests at each upstream that has a maximum of its own.
     private let places = Guarded<[ObjectIdentifier: Int]>([:])
 

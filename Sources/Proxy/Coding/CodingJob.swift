@@ -7,7 +7,7 @@ internal import Storage
 /// It starts on the exchange's loop, which does everything that is cheaper than a hop to another thread. The pool does
 /// the rest. A job whose delta another job is making waits for that delta and takes no place in the pool.
 struct CodingJob: Sendable {
-    /// Bodies up to this size are hashed and coded on the loop.
+    /// Bodies up to this size are hashed and coded on the loop, the latter only for clients with few requests under way.
     static let inlineBytesMax = 16 << 10
     /// The same limit when the dictionary's index exists, which makes dcz ten times faster.
     static let inlineDeltaBytesMax = 64 << 10
@@ -84,7 +84,9 @@ extension CodingJob {
         if case .open = identity { return submit(nil, reply()) }
         guard coding != .identity else { return .done(result(coded: nil)) }
         guard let key, let body = knownBody else {
-            if dictionary == nil, bytes.count <= Self.inlineBytesMax, !levels.isSlow(coding) {
+            if dictionary == nil, bytes.count <= Self.inlineBytesMax, !levels.isSlow(coding),
+                client?.isCrowded != true
+            {
                 return .done(codedPlain())
             }
             guard let quick = quickDictionary else { return submit(nil, reply()) }

@@ -3,7 +3,8 @@ internal import Dispatch
 internal import Primitives
 internal import Synchronization
 
-/// Compares, hashes and compresses large bodies on one serial queue per core.
+/// Compares, hashes and compresses large bodies on one serial queue per core, and whatever the clients with many requests
+/// under way ask for on as many others, so that nobody else waits behind them.
 ///
 /// The queues are serial because Dispatch starts more and more threads for a blocked concurrent queue. The bytes that
 /// wait are bounded: a job without a place is refused at once, and its response gets a cheaper coding instead of a
@@ -14,9 +15,7 @@ final class CompressionPool: Sendable {
         /// The bytes of the bodies that wait or are in work.
         let bytes = Atomic<Int>(0)
 
-        init(_ index: Int) {
-            serial = DispatchQueue(label: "dictum.compression.\(index)")
-        }
+        init(_ label: String) { serial = DispatchQueue(label: label) }
     }
 
     /// The bound of one queue: a fifth of a second for the slowest usual coding.
@@ -27,15 +26,18 @@ final class CompressionPool: Sendable {
     /// The least size that a job counts as, so that the number of jobs is bounded too.
     private static let jobBytesMin = 64 << 10
 
-    private let queues: [Queue]
+    private let queues, crowdedQueues: [Queue]
 
-    /// Creates a pool of `width` queues.
+    /// Creates a pool of `width` queues of each kind.
     init(width: Int) {
-        queues = (0..<max(1, width)).map(Queue.init)
+        queues = (0..<max(1, width)).map { Queue("dictum.compression.\($0)") }
+        crowdedQueues = (0..<max(1, width)).map { Queue("dictum.compression.crowded.\($0)") }
     }
 
     /// The bytes of all bodies that wait or are in work.
-    var waitingBytes: Int { queues.reduce(0) { $0 + $1.waitingBytes } }
+    var waitingBytes: Int { Self.waitingBytes(of: queues) + Self.waitingBytes(of: crowdedQueues) }
+
+    private static func waitingBytes(of queues: [Queue]) -> Int { queues.reduce(0) { $0 + $1.waitingBytes } }
 
     /// Runs `job` on the queue with the least work; returns false if the pool is full, or the client's share is used up, and
     /// the job is not promised.
@@ -48,8 +50,9 @@ final class CompressionPool: Sendable {
         _ job: @escaping @Sendable () -> Void
     ) -> Bool {
         let bytes = max(bytes, Self.jobBytesMin)
+        let queues = client?.isCrowded == true ? crowdedQueues : queues
         guard let queue = queues.min(by: { $0.waitingBytes < $1.waitingBytes }) else { return false }
-        let free = queues.count * Self.queueBytesMax - waitingBytes
+        let free = queues.count * Self.queueBytesMax - Self.waitingBytes(of: queues)
         let waiting = queue.bytes.wrappingAdd(bytes, ordering: .relaxed).oldValue
         let hasPlace =
             waiting == 0

@@ -103,7 +103,8 @@ extension Exchange {
     /// The loop codes no more than this at once.
     private static let openedBytesMax = 64 << 10
 
-    /// Makes an encoder; beside the loop if a dictionary is to be indexed first, or much of the body has come.
+    /// Makes an encoder; beside the loop if a dictionary is to be indexed first, or much of the body has come, or the
+    /// client has many requests under way.
     private func openEncoder(
         _ decision: Decision, bodyBytes: Int?, held: [UInt8]
     ) -> StreamCoding {
@@ -112,7 +113,9 @@ extension Exchange {
         var options = EncoderOptions(
             bodyBytes: bodyBytes, level: context.configuration.compression.levels.givenForStream(coding))
         options.dictionary = dictionary.flatMap { quickDictionary($0, coding) }
-        let isQuick = held.count <= Self.openedBytesMax && (dictionary == nil || options.dictionary != nil)
+        let isQuick =
+            held.count <= Self.openedBytesMax && (dictionary == nil || options.dictionary != nil)
+            && !share.use.isCrowded
         if options.dictionary == nil, let dictionary { options.dictionary = .reference(dictionary) }
         let isChecked = dictionary != nil && context.deltas.sampleStream()
         guard let memory = reserveEncoder(coding, options, isChecked: isChecked) else { return .none }

@@ -109,7 +109,7 @@ extension SharedMemory {
     /// Otherwise whoever writes to the shared store could empty the stores of all nodes.
     private func isOrder(_ entry: RedisStreamEntry) -> Bool {
         guard let keys = commonKeys else { return true }
-        guard let time = SignedDemand.time(of: entry.fields, keys), time > 0 else { return false }
+        guard let time = SignedEntry.time(of: entry.fields, keys), time > 0 else { return false }
         return abs(Int64(clamping: entry.id.milliseconds) - time) <= Following.signedMilliseconds
     }
 
@@ -234,7 +234,7 @@ extension SharedMemory {
     /// Returns true if a node with the common key has told an entry, for the first time; without a key all are trusted.
     private func isTrusted(_ entry: RedisStreamEntry, from sender: [UInt8]) -> Bool {
         guard let keys = commonKeys else { return true }
-        guard let time = SignedDemand.time(of: entry.fields, keys) else { return false }
+        guard let time = SignedEntry.time(of: entry.fields, keys) else { return false }
         return following.withLock {
             $0.takeSigned(by: sender, at: time, appendedAt: Int64(clamping: entry.id.milliseconds))
         }
@@ -334,7 +334,7 @@ extension SharedMemory {
         var all = [own] + fields
         if let keys = commonKeys {
             let time = following.withLock { $0.nextTime(now: SystemClock.unixMilliseconds) }
-            all = SignedDemand.sign(all, at: time, keys)
+            all = SignedEntry.sign(all, at: time, keys)
         }
         let entry = RedisCommand.append(to: Array(names.demand.utf8), all, lengthMax: Self.demandMax)
         do throws(RedisFailure) {

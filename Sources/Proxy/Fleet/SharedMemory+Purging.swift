@@ -64,11 +64,11 @@ extension SharedMemory {
         _ = purges.withLock { $0.add(purge, isWaiting: false) }
         remove([purge], removed: removed)
         let entries = order.parts.map { part in
-            let fields: [SignedDemand.Field] = [
+            let fields: [SignedEntry.Field] = [
                 (PurgeOrder.entry, part.sharedBytes), (SharedDemand.Entry.node, node),
             ]
             let signed = commonKeys.map {
-                SignedDemand.sign(fields, at: SystemClock.unixMilliseconds, $0)
+                SignedEntry.sign(fields, at: SystemClock.unixMilliseconds, $0)
             }
             return RedisCommand.append(
                 to: Array(names.news.utf8), signed ?? fields, lengthMax: Self.newsMax)

@@ -27,6 +27,9 @@ final class UpstreamPlaces: Sendable {
         let portsMax: Int
         /// True if there is no other upstream to leave places for.
         let isOnlyUpstream: Bool
+
+        /// True if both ask for the same client at the same upstream.
+        func isLike(_ other: Demand) -> Bool { client === other.client && upstream === other.upstream }
     }
 
     /// A reason why a request gets no place now.
@@ -44,6 +47,15 @@ final class UpstreamPlaces: Sendable {
         var limits: Limits
         var taken = 0
         var waiting: [PlaceWaiter] = []
+
+        /// Takes a place if nothing is short.
+        mutating func take(_ demand: borrowing Demand) -> Shortage? {
+            let shortage = UpstreamPlaces.shortage(limits, taken: taken, demand)
+            guard shortage == nil else { return shortage }
+            taken += 1
+            demand.enter()
+            return nil
+        }
     }
 
     private let state: Guarded<State>
@@ -67,14 +79,7 @@ final class UpstreamPlaces: Sendable {
 
     /// Takes a place, which `leave` gives back.
     func take(_ demand: Demand) throws(Shortage) {
-        let shortage: Shortage? = state.withLock { state in
-            let shortage = Self.shortage(state.limits, taken: state.taken, demand)
-            guard shortage == nil else { return shortage }
-            state.taken += 1
-            demand.enter()
-            return nil
-        }
-        if let shortage { throw shortage }
+        if let shortage = state.withLock({ $0.take(demand) }) { throw shortage }
     }
 
     /// Gives a place back, which the first request that may have it gets.
@@ -85,7 +90,7 @@ final class UpstreamPlaces: Sendable {
             demand.leave()
             return !state.waiting.isEmpty
         }
-        if isAwaited { grant { _ in } }
+        if isAwaited { grant(inPlaceOf: demand) { _ in } }
     }
 
     /// Waits for a place: `granted` is called once, on any thread, when the request has it.
@@ -93,20 +98,20 @@ final class UpstreamPlaces: Sendable {
     /// - Returns: nil if too many requests wait.
     func wait(_ demand: Demand, granted: @escaping @Sendable () -> Void) -> PlaceWaiter? {
         let waiter = PlaceWaiter(demand, granted)
-        let isTaken = state.withLock { state in
+        let hasPlace = state.withLock { state -> Bool? in
+            // A place may have become free since `take`.
+            if state.take(demand) == nil { return true }
             let free = Self.waitingMax - state.waiting.count
             guard
                 FairShare.permits(
                     1, having: demand.client.waiting.amount, free: free, part: FairShare.part)
-            else { return false }
+            else { return nil }
             demand.client.waiting.add(1)
             state.waiting.append(waiter)
-            return true
+            return false
         }
-        guard isTaken else { return nil }
-        // A place may have become free since `take`.
-        grant { _ in }
-        return waiter
+        if hasPlace == true { granted() }
+        return hasPlace == nil ? nil : waiter
     }
 
     /// Gives up the wait, or the place if it has been granted meanwhile.
@@ -121,22 +126,20 @@ final class UpstreamPlaces: Sendable {
     }
 
     /// Makes a change, and gives the places that are free then to those that wait.
-    private func grant(after change: (inout State) -> Void) {
+    ///
+    /// A place that goes to the same client and upstream as before leaves nothing for the others, of which there may be
+    /// a thousand.
+    private func grant(inPlaceOf left: Demand? = nil, after change: (inout State) -> Void) {
         let granted = state.withLock { state -> [PlaceWaiter] in
             change(&state)
-            guard !state.waiting.isEmpty, state.taken < state.limits.countMax else { return [] }
             var (granted, waiting): ([PlaceWaiter], [PlaceWaiter]) = ([], [])
+            var isDone = false
             swap(&waiting, &state.waiting)
             waiting.removeAll { waiter in
-                guard state.taken < state.limits.countMax,
-                    Self.shortage(state.limits, taken: state.taken, waiter.demand) == nil
-                else {
-                    return false
-                }
-                state.taken += 1
-                waiter.demand.enter()
+                guard !isDone, state.take(waiter.demand) == nil else { return false }
                 waiter.demand.client.waiting.giveBack(1)
                 granted.append(waiter)
+                isDone = left.map(waiter.demand.isLike) ?? false
                 return true
             }
             swap(&waiting, &state.waiting)

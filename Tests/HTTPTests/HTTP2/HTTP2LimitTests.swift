@@ -50,6 +50,23 @@ internal import Testing
         }
     }
 
+    @Test func `a hundred requests at once let those of others begin between them`() throws {
+        let server = try TestServer { $0.answer("") }
+        let (greedy, other) = (try HTTP2Peer(server), try HTTP2Peer(server))
+        for peer in [greedy, other] {
+            peer.request(1, "/first")
+            #expect(peer.response(1)?.status == "200")
+        }
+        server.whileHeld {
+            for number in 1...99 { greedy.request(Int32(1 + 2 * number), "/greedy") }
+            other.request(3, "/other")
+        }
+        let lines = server.journal.wait { $0.count { $0.hasPrefix("begin") } == 102 }
+        let begun = lines.filter { $0.hasPrefix("begin") }
+        let position = try #require(begun.firstIndex(of: "begin /other"))
+        #expect(position < 2 + 50, "not after all of them")
+    }
+
     @Test(arguments: ["settings", "ping", "priority", "priority update", "window", "empty data", "unknown"])
     func `floods of frames that ask for nothing end the connection`(kind: String) throws {
         let server = try TestServer { _ in }

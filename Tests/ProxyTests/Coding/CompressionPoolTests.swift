@@ -40,4 +40,16 @@ internal import Testing
         gate.open()
         try waitUntil("everything has run") { pool.waitingBytes == 0 }
     }
+
+    @Test func `nobody waits behind a client with many requests under way`() throws {
+        let (crowded, other, ran) = (ClientUse(), ClientUse(), Gate())
+        crowded.requests.add(9)
+        let held = pool.submit(bytes: 1, for: crowded) { [gate] in _ = gate.wait() }
+        #expect(held)
+        #expect(pool.submit(bytes: 1, for: other) { ran.open() })
+        #expect(ran.wait(), "the only queue of the others is free")
+        #expect(crowded.coding.amount == 64 << 10)
+        gate.open()
+        try waitUntil("everything has run") { pool.waitingBytes == 0 && crowded.coding.amount == 0 }
+    }
 }

@@ -71,21 +71,21 @@ struct SharedPurgeTests {
         let keys = try #require(memory.commonKeys)
         let stranger = try #require(StoreKeys(key: [UInt8](repeating: 5, count: StoreKeys.byteCount)))
         let now = SystemClock.unixMilliseconds
-        let order: [SignedDemand.Field] = [
+        let order: [SignedEntry.Field] = [
             (PurgeOrder.entry, PurgeOrder(path: "/feed").sharedBytes),
             (SharedDemand.Entry.node, [UInt8](repeating: 9, count: 8)),
         ]
-        let signed = SignedDemand.sign(order, at: now, keys)
+        let signed = SignedEntry.sign(order, at: now, keys)
         let chain = ChainKey(authority: "api.test", match: "/feed")
         /// Has the node read an entry, as the server hands it over; returns true if it heeds the order.
-        func heeds(_ fields: [SignedDemand.Field], after milliseconds: Int64 = 0) -> Bool {
+        func heeds(_ fields: [SignedEntry.Field], after milliseconds: Int64 = 0) -> Bool {
             let id = RedisStreamID(milliseconds: UInt64(now + milliseconds), sequence: 0)
             memory.heed(
                 .entries(stream: SharedMemory.newsPlace, [RedisStreamEntry(id: id, fields: fields)]))
             return memory.isPurged(chain, url: "/feed", rank: 1)
         }
         #expect(!heeds(order))
-        #expect(!heeds(SignedDemand.sign(order, at: now, stranger)))
+        #expect(!heeds(SignedEntry.sign(order, at: now, stranger)))
         #expect(!heeds([(PurgeOrder.entry, PurgeOrder(host: "api.test").sharedBytes)] + signed.dropFirst()))
         #expect(!heeds(signed, after: 61_000), "somebody has appended it again")
         #expect(heeds(signed))

@@ -15,7 +15,7 @@ struct SharedWriterTests {
     /// Returns the fields of an entry that tells of holders.
     private func fields(
         _ version: Storage.Version, _ change: Int32, _ memory: SharedMemory, node: UInt8 = 9
-    ) throws -> [SignedDemand.Field] {
+    ) throws -> [SignedEntry.Field] {
         let name = try #require(memory.store.name(of: version, memory.commonKeys))
         let demand = SharedDemand(name: name, change: change, contact: 0)
         let sender = [UInt8](repeating: node, count: 8) + Array((memory.commonKeys?.sharedTag ?? "").utf8)
@@ -23,7 +23,7 @@ struct SharedWriterTests {
     }
 
     /// Has a node read an entry, as the server hands it over; each comes a millisecond after the last.
-    private func heed(_ fields: [SignedDemand.Field], _ memory: SharedMemory, _ place: inout Int64) {
+    private func heed(_ fields: [SignedEntry.Field], _ memory: SharedMemory, _ place: inout Int64) {
         place += 1
         let id = RedisStreamID(milliseconds: UInt64(place), sequence: 0)
         memory.heed(.entries(stream: SharedMemory.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
@@ -47,9 +47,9 @@ struct SharedWriterTests {
         for change in [-1, -100, 100, .min, .max] as [Int32] {
             let entry = try fields(version, change, memory)
             heed(entry, memory, &place)
-            heed(SignedDemand.sign(entry, at: place, stranger), memory, &place)
+            heed(SignedEntry.sign(entry, at: place, stranger), memory, &place)
             // A signed entry with another change, or of another node.
-            let other = try SignedDemand.sign(fields(version, 1, memory), at: place, keys)
+            let other = try SignedEntry.sign(fields(version, 1, memory), at: place, keys)
             heed([entry[0]] + [entry[1]] + other.suffix(2), memory, &place)
             heed(try [fields(version, 1, memory, node: 8)[0]] + other.dropFirst(), memory, &place)
             heed(other.dropLast(), memory, &place)
@@ -64,18 +64,18 @@ struct SharedWriterTests {
         let (version, memory) = try held(fleet, 0)
         let keys = try #require(memory.commonKeys)
         var place = SystemClock.unixMilliseconds
-        let entry = try SignedDemand.sign(fields(version, 2, memory), at: place, keys)
+        let entry = try SignedEntry.sign(fields(version, 2, memory), at: place, keys)
         for _ in 0..<5 { heed(entry, memory, &place) }
         #expect(version.holders == 3)
-        let next = try SignedDemand.sign(fields(version, -1, memory), at: place, keys)
+        let next = try SignedEntry.sign(fields(version, -1, memory), at: place, keys)
         for _ in 0..<5 { heed(next, memory, &place) }
         heed(entry, memory, &place)
         #expect(version.holders == 2)
-        let another = try SignedDemand.sign(fields(version, 1, memory, node: 7), at: place - 1000, keys)
+        let another = try SignedEntry.sign(fields(version, 1, memory, node: 7), at: place - 1000, keys)
         heed(another, memory, &place)
         #expect(version.holders == 3, "of another node")
         // A node that has not read the first one, since the stream has lost it.
-        let old = try SignedDemand.sign(fields(version, -3, memory, node: 6), at: place - 61_000, keys)
+        let old = try SignedEntry.sign(fields(version, -3, memory, node: 6), at: place - 61_000, keys)
         heed(old, memory, &place)
         #expect(version.holders == 3)
     }

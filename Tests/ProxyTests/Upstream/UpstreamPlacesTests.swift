@@ -112,6 +112,20 @@ struct UpstreamPlacesTests {
         #expect(places.counts.taken == 2, "a wait that has ended gives back its place")
     }
 
+    @Test func `a place that another upstream gets is one that a third request may have, too`() throws {
+        let (places, slow, fast) = (UpstreamPlaces(.init(countMax: 10)), load, UpstreamLoad())
+        // The slow upstream has its four fifths of the places.
+        #expect(fill(places, demand(anybody, at: slow, isOnly: false)) == (8, .upstream))
+        for _ in 0..<2 { try places.take(demand(anybody, at: fast)) }
+        let granted = Guarded<[String]>([])
+        _ = places.wait(demand(anybody, at: fast)) { granted.withLock { $0.append("fast") } }
+        _ = places.wait(demand(anybody, at: slow)) { granted.withLock { $0.append("slow") } }
+        places.leave(demand(anybody, at: slow))
+        places.leave(demand(anybody, at: slow))
+        #expect(granted.withLock { $0 } == ["fast", "slow"])
+        #expect(places.counts.waiting == 0)
+    }
+
     @Test func `who gives up waiting gets nothing, and leaves nothing`() throws {
         let (places, client) = (UpstreamPlaces(.init(countMax: 1)), ClientUse())
         #expect(fill(places, demand(client)).0 == 1)

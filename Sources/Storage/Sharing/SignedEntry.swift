@@ -4,7 +4,7 @@ internal import Dictionaries
 ///
 /// Both decide what is removed, and nothing else about such an entry of a stream can be checked. So a node with that key
 /// heeds only what another one with it has told, and counts holders once.
-package enum SignedDemand {
+package enum SignedEntry {
     package typealias Field = (name: [UInt8], value: [UInt8])
 
     private static let time = Array("t".utf8)
@@ -13,21 +13,21 @@ package enum SignedDemand {
     /// Returns the fields of an entry with the time in milliseconds and the code.
     package static func sign(_ fields: [Field], at milliseconds: Int64, _ keys: StoreKeys) -> [Field] {
         let signed = fields + [(time, BigEndian.bytes(milliseconds))]
-        return signed + [(code, keys.demandCode(of: signed))]
+        return signed + [(code, keys.entryCode(of: signed))]
     }
 
     /// Returns the time at which an entry was signed; nil if it was not, or has changed since.
     package static func time(of fields: [Field], _ keys: StoreKeys) -> Int64? {
         guard let last = fields.last, last.name == code, let stamp = fields.dropLast().last,
             stamp.name == time,
-            keys.demandCode(of: fields.dropLast()) == last.value
+            keys.entryCode(of: fields.dropLast()) == last.value
         else { return nil }
         return BigEndian.number(stamp.value[...])
     }
 }
 
 extension StoreKeys {
-    fileprivate func demandCode(of fields: [SignedDemand.Field]) -> [UInt8] {
+    fileprivate func entryCode(of fields: [SignedEntry.Field]) -> [UInt8] {
         var message = LengthPrefixed("holders")
         for field in fields {
             message.append(field.name)
