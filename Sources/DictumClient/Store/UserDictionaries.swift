@@ -11,6 +11,8 @@ package actor UserDictionaries {
     /// A body without a record may belong to another process that is about to write the record.
     private static let orphanMilliseconds: Int64 = 60_000
 
+    /// The dictionaries that are to be fetched when the app is idle.
+    nonisolated let linked = LinkedFetches()
     private let files: FolderFiles
     private let bytesMax: Int
     /// The records by file name, with the time of their last use; nil until the folder has been read.
