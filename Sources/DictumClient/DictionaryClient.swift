@@ -1,4 +1,6 @@
 internal import Dictionaries
+// An app names ClientStore, and need not know that the store is a module of its own.
+@_exported public import DictionaryFiles
 public import Foundation
 
 #if canImport(FoundationNetworking)

@@ -1,9 +1,9 @@
-internal import Foundation
+package import Foundation
 
 /// The dictionaries that responses have named and that are still to be fetched, for one user.
 ///
 /// They wait until no request has begun or ended for a while.
-actor LinkedFetches {
+package actor LinkedFetches {
     /// Further ones are forgotten.
     private static let waitingMax = 16
     private static let idleSeconds = 0.5
@@ -13,10 +13,10 @@ actor LinkedFetches {
     private var isRunning = false
 
     /// Notes that a request of the app has begun or ended.
-    func noteUse() { lastUse = Date() }
+    package func noteUse() { lastUse = Date() }
 
     /// Has a URL fetched once the app is idle.
-    func add(_ url: URL, fetch: @escaping @Sendable (URL) async -> Void) {
+    package func add(_ url: URL, fetch: @escaping @Sendable (URL) async -> Void) {
         guard waiting.count < Self.waitingMax, !waiting.contains(where: { $0.url == url }) else { return }
         waiting.append((url, fetch))
         guard !isRunning else { return }
@@ -25,7 +25,7 @@ actor LinkedFetches {
     }
 
     /// Fetches all that waits at once.
-    func fetchAll() async {
+    package func fetchAll() async {
         while !waiting.isEmpty {
             let next = waiting.removeFirst()
             await next.fetch(next.url)
