@@ -87,11 +87,14 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
+        // What a client holds, on disk. Apart from DictumClient, whose URLRequest would bring libcurl into the program.
+        .target(
+            name: "DictionaryFiles", dependencies: ["Primitives", "Dictionaries"], swiftSettings: shared),
         // The client of apps, which follows the rules of `Dictionaries`.
         .target(
             name: "DictumClient",
             dependencies: [
-                "Primitives", "Dictionaries",
+                "Dictionaries", "DictionaryFiles",
                 .product(
                     name: "AsyncHTTPClient", package: "async-http-client",
                     condition: .when(traits: ["AsyncHTTPClient"])),
@@ -115,7 +118,7 @@ let package = Package(
         .executableTarget(
             name: "dictum",
             dependencies: [
-                "Primitives", "HTTP", "Dictionaries", "DictumClient", "Storage", "Redis", "Proxy",
+                "Primitives", "HTTP", "Dictionaries", "DictionaryFiles", "Storage", "Redis", "Proxy",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -1,4 +1,6 @@
 internal import Dictionaries
+// An app names ClientStore, and need not know that the store is a module of its own.
+@_exported public import DictionaryFiles
 public import Foundation
 
 #if canImport(FoundationNetworking)
@@ -16,6 +18,11 @@ public struct DictionaryClient: Sendable {
         public var bodyBytesMax = 64 << 20
         /// The largest body that is kept as a dictionary.
         public var dictionaryBytesMax = 8 << 20
+        /// Decides whether a dictionary that a Link of a response names is fetched, once the app has been idle for half a second.
+        ///
+        /// It is fetched without the app's fields and cookies. On Apple's platforms an expensive or constrained network is not
+        /// used for it in any case.
+        public var mayFetchLinked: @Sendable (URL) async -> Bool = { _ in true }
         /// Receives what the app may log; it must return at once.
         public var onEvent: @Sendable (DictionaryEvent) -> Void = { _ in }
 
@@ -43,6 +50,9 @@ public struct DictionaryClient: Sendable {
 
     /// Removes the dictionaries of this client's user, as at logout; requests on their way keep nothing any more.
     public func removeAll() async { await store.dictionaries(of: user).removeAll() }
+
+    /// Fetches the dictionaries that Links have named for this client's user, without waiting until the app is idle.
+    public func fetchLinked() async { await store.dictionaries(of: user).linked.fetchAll() }
 
     /// Sends a request and returns the decoded body with the response.
     ///

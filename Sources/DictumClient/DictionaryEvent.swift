@@ -30,4 +30,6 @@ public struct FetchMetrics: Equatable, Sendable {
     public var isRevalidated: Bool
     /// True if the request was sent a second time, without a dictionary.
     public var isRetried: Bool
+    /// True if the app did not ask: a Link of an earlier response named this dictionary.
+    public var isOfLink: Bool
 }

@@ -68,7 +68,7 @@ struct PurgeCommand: ParsableCommand {
 
     private func text(_ result: PurgeReport) -> String {
         var text =
-            "\(OutputFormat.count(result.removedVersions, "version")) \(result.dryRun ? "would be removed" : "removed"), "
+            "\(OutputFormat.count(result.removedVersions, "version")) \(result.dryRun ? "would be removed on this node" : "removed"), "
             + OutputFormat.size(result.removedBytes)
         if result.removedPersonalVersions > 0 {
             text += "; \(result.removedPersonalVersions) of them personal"

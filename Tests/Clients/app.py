@@ -1,8 +1,9 @@
-"""The program in Swift of the page, which polls a feed as a user of an app."""
+"""The program in Swift of the page, which polls a feed as a user of an app, and one that gets a URL, for the judge."""
 
 import json
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -14,18 +15,28 @@ ROOT = page.HERE.parent.parent
 # SwiftNIO is built from nothing.
 BUILD_SECONDS = 3000
 LINE_SECONDS = 60
+# A second program of the page's package.
+DRIVER = """        .executableTarget(
+            name: "get", dependencies: [.product(name: "DictumClient", package: "dictum")], path: "driver"),
+"""
 
 
 def build(folder):
-    """Builds the page's text in a folder that stays, so that SwiftNIO is built once; returns the program."""
+    """Builds the page's text and the driver in a folder that stays, so that SwiftNIO is built once; returns the programs."""
     folder.mkdir(parents=True, exist_ok=True)
     beside = folder.parent / "dictum"
     if not beside.is_symlink():
         beside.symlink_to(ROOT)
+    texts = page.files()
+    targets = "    targets: [\n"
+    check(targets in texts["Package.swift"], "the page's Package.swift has no targets")
+    texts["Package.swift"] = texts["Package.swift"].replace(targets, targets + DRIVER)
     for name in ["Package.swift", "main.swift"]:
-        (folder / name).write_text(page.files()[name], encoding="utf-8")
+        (folder / name).write_text(texts[name], encoding="utf-8")
+    (folder / "driver").mkdir(exist_ok=True)
+    shutil.copy(page.HERE / "drivers/get.swift", folder / "driver/main.swift")
     subprocess.run(["swift", "build", "--quiet"], cwd=folder, check=True, timeout=BUILD_SECONDS)
-    return folder / ".build/debug/feed"
+    return folder / ".build/debug/feed", folder / ".build/debug/get"
 
 
 class PollingApp:

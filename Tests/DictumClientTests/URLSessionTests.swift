@@ -26,6 +26,22 @@ import Testing
             requests.map { $0.value(forHTTPHeaderField: "Available-Dictionary") } == [nil, name(of: feed(0))])
         #expect(requests.allSatisfy { $0.cachePolicy == .reloadIgnoringLocalCacheData })
     }
+
+    @Test func `a background session is refused with words, before anything is sent`() async throws {
+        RawProtocol.received.withLock { $0 = [] }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [RawProtocol.self]
+        // Foundation on Linux makes no background session, but each has an identifier.
+        configuration.identifier = "test.background"
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        let client = try folder.client()
+        let error = await #expect(throws: DictionaryClientError.backgroundSession) {
+            try await client.data(from: feedURL, using: session)
+        }
+        #expect("\(try #require(error))".contains("use a default or ephemeral session"))
+        #expect(RawProtocol.received.withLock { $0 }.isEmpty)
+    }
 }
 
 /// Serves version 0, and to those who name it a delta to version 1.

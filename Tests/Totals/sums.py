@@ -114,7 +114,7 @@ def _compare_metrics(lines, metrics, comparison):
     upstream = lambda line: line.get("upstream_name", "")
     for name, labels, sums in [
         ("dictum_requests_total", ["route", "coding", "reason"], log(one, route, coding, reason)),
-        ("dictum_responses_total", ["status"], log(one, status)),
+        ("dictum_responses_total", ["route", "status"], log(one, route, status)),
         ("dictum_requests_by_protocol_total", ["protocol"],
          log(one, lambda line: line["protocol"], only=lambda line: "protocol" in line)),
         ("dictum_sent_body_bytes_total", ["coding"], log(lambda line: line["sent_body_bytes"], coding)),

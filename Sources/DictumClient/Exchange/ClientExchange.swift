@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import DictionaryFiles
 internal import Foundation
 
 #if canImport(FoundationNetworking)
@@ -11,11 +12,14 @@ struct ClientExchange: Sendable {
     let dictionaries: UserDictionaries
     let options: DictionaryClient.Options
     /// The app's name for what it asks, of several operations over one URL.
-    let operation: String?
+    var operation: String?
+    /// True if the client fetches by itself what a Link has named.
+    var isOfLink = false
 
     /// Sends a request and returns the response once its first bytes have been decoded.
     func open(_ request: URLRequest) async throws -> OpenResponse {
         let generation = await dictionaries.generation
+        if !isOfLink { await dictionaries.linked.noteUse() }
         var request = request
         for _ in 0...Redirect.countMax {
             let response = try await openOnce(request, generation)

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import DictionaryFiles
 internal import Foundation
 
 #if canImport(FoundationNetworking)

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import DictionaryFiles
 internal import Foundation
 
 #if canImport(FoundationNetworking)
@@ -78,6 +79,10 @@ struct OpenResponse: Sendable {
     /// Does what is to be done once the body has come whole: keeps it, and tells the app the figures.
     private func end() async {
         let isKept = await keep()
+        if !exchange.isOfLink {
+            await exchange.dictionaries.linked.noteUse()
+            await exchange.followLinks(of: self)
+        }
         let wireBytes = confirmed == nil ? await reader.wireBytes : 0
         let bodyBytes = await reader.bodyBytes
         guard let url = request.url else { return }
@@ -86,7 +91,7 @@ struct OpenResponse: Sendable {
             wireBytes: wireBytes, bodyBytes: bodyBytes,
             dictionary: visit.offered?.record.dictionary.digest, isKept: isKept,
             isRevalidated: confirmed != nil,
-            isRetried: isRetry)
+            isRetried: isRetry, isOfLink: exchange.isOfLink)
         exchange.options.onEvent(.finished(metrics))
     }
 

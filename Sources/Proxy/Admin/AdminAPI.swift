@@ -17,6 +17,7 @@ struct AdminAPI: Sendable {
             AdminResponse(.ok, MetricSample.text(status.samples()), contentType: MetricSample.contentType)
         case .status: .json(StatusReport(status, status.snapshot()))
         case .routes: .json(RouteReports(status.snapshot()))
+        case .history: .json(status.history.report)
         case .chains: chains(try ChainQuery(request.query))
         case .report: AdminResponse(.ok, status.reportJSON, contentType: "application/json")
         case .configuration: configuration(asYAML: request.prefersYAML)

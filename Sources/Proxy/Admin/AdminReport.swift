@@ -53,8 +53,12 @@ struct LiveTotals {
         for (route, gain) in gains {
             routes[route, default: .init()].sampled = .init(
                 count: gain.samples, deltaBytes: gain.deltaBytes, plainBytes: gain.plainBytes)
+            routes[route]?.sampledRatioMargin = gain.ratioMargin
         }
     }
+
+    /// The totals of all routes that have had a response.
+    var all: [SavingsReport.Live] { routes.values.filter { $0.requests > 0 } }
 
     /// Returns the totals of a route; nil without a response.
     subscript(route: String) -> SavingsReport.Live? { routes[route].flatMap { $0.requests > 0 ? $0 : nil } }

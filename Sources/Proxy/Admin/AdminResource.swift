@@ -8,6 +8,7 @@ enum AdminResource: String, CaseIterable, Sendable {
     case metrics = "/metrics"
     case status = "/status"
     case routes = "/routes"
+    case history = "/history"
     case chains = "/chains"
     case report = "/report"
     case configuration = "/config"

@@ -12,7 +12,9 @@ internal import Synchronization
 final class AdminStatus: Sendable {
     private let current: Guarded<ProxyContext>
     let loops: [EventLoop]
-    private let counters: @Sendable () -> [LoopCounters]
+    /// Asks the loops for their counters; blocks.
+    let counters: @Sendable () -> [LoopCounters]
+    let history = AdminHistory()
     private let sink: LogSink?
     private let logThreshold: LogThreshold
     private let process = ProcessStatistics(version: DictumVersion.text)

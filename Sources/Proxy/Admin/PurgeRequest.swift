@@ -67,8 +67,11 @@ struct PurgeRequest: Sendable, Equatable {
             let owners = context.owners(user, authority: order.host ?? "")
             guard !owners.isEmpty else {
                 throw AdminRefusal(
-                    .badRequest, "No route with scope: private has an identity of these items, and no others."
-                )
+                    .badRequest,
+                    """
+                    No route with scope: private has an identity of these items, and no others. Personal responses of \
+                    other routes are not kept by user: purge them by path or host.
+                    """)
             }
             order.owners = Set(owners)
         }

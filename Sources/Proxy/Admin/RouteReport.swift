@@ -115,6 +115,8 @@ struct BodyBytes: Encodable, Sendable, Equatable {
     let plainBasis: Basis
     /// `plain - sent`; negative if dictionaries cost more than they save.
     let saved: Int
+    /// The half of the interval around `saved` that has the true value in 95 of 100 cases; nil without enough samples.
+    let savedMargin: Int?
     /// The number of deltas that were compared with the best other coding.
     let samples: Int
 
@@ -124,12 +126,13 @@ struct BodyBytes: Encodable, Sendable, Equatable {
         samples = live.sampled.count
         let others = sent - live.deltaBytes
         if live.deltaBodyBytes == 0 {
-            (plain, plainBasis) = (sent, .asSent)
+            (plain, plainBasis, savedMargin) = (sent, .asSent, 0)
         } else if live.sampled.deltaBytes > 0 {
             let ratio = Double(live.sampled.plainBytes) / Double(live.sampled.deltaBytes)
             (plain, plainBasis) = (others + Int(Double(live.deltaBytes) * ratio), .sampled)
+            savedMargin = live.sampledRatioMargin.map { Int(Double(live.deltaBytes) * $0) }
         } else {
-            (plain, plainBasis) = (others + live.deltaBodyBytes, .uncompressed)
+            (plain, plainBasis, savedMargin) = (others + live.deltaBodyBytes, .uncompressed, nil)
         }
         saved = plain - sent
     }
@@ -141,6 +144,11 @@ struct BodyBytes: Encodable, Sendable, Equatable {
         plain = parts.reduce(0) { $0 + $1.plain }
         plainBasis = Basis.allCases.last { basis in parts.contains { $0.plainBasis == basis } } ?? .asSent
         saved = plain - sent
+        // The errors of different routes are independent of each other.
+        let margins = parts.compactMap(\.savedMargin).map { Double($0) }
+        savedMargin =
+            margins.count == parts.count
+            ? Int(margins.reduce(0) { $0 + $1 * $1 }.squareRoot()) : nil
         samples = parts.reduce(0) { $0 + $1.samples }
     }
 }

@@ -19,10 +19,10 @@ struct SampleTable: Sendable {
     /// Returns the value of a metric that may be missing.
     func value(_ name: String) -> Int? { self[name].first.map { $0.count / $0.divisor } }
 
-    /// Returns the numbers of a metric by its first label; zeros are left out.
+    /// Returns the numbers of a metric by its last label; zeros are left out.
     func counts(_ name: String) -> [String: Int] {
         self[name].reduce(into: [:]) { counts, sample in
-            guard let label = sample.labels.first, sample.count != 0 else { return }
+            guard let label = sample.labels.last, sample.count != 0 else { return }
             counts[label, default: 0] += sample.count / sample.divisor
         }
     }

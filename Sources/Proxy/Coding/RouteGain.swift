@@ -3,11 +3,30 @@ struct Gain: Sendable, Equatable {
     private(set) var samples = 0
     private(set) var deltaBytes = 0
     private(set) var plainBytes = 0
+    /// The sums of squares and products, for the error of the ratio.
+    private var (deltaSquares, plainSquares, products) = (0.0, 0.0, 0.0)
+
+    /// With fewer samples nothing is said about the error.
+    static let samplesMin = 10
 
     mutating func add(deltaBytes: Int, plainBytes: Int) {
         samples += 1
         self.deltaBytes += deltaBytes
         self.plainBytes += plainBytes
+        deltaSquares += Double(deltaBytes) * Double(deltaBytes)
+        plainSquares += Double(plainBytes) * Double(plainBytes)
+        products += Double(deltaBytes) * Double(plainBytes)
+    }
+
+    /// The standard error of `plainBytes / deltaBytes`; nil with too few samples.
+    ///
+    /// The error of a ratio of means is that of the samples' distances from the line through zero with its slope.
+    var ratioError: Double? {
+        guard samples >= Self.samplesMin, deltaBytes > 0 else { return nil }
+        let (count, sum) = (Double(samples), Double(deltaBytes))
+        let ratio = Double(plainBytes) / sum
+        let distances = max(0, plainSquares - 2 * ratio * products + ratio * ratio * deltaSquares)
+        return (distances * count / (count - 1)).squareRoot() / sum
     }
 
     /// The percentage saved, rounded down; negative if deltas are larger.

@@ -15,9 +15,9 @@ struct LoopCounters: Sendable {
         ],
         isSparse: true, "Requests by the route's match, the response's coding and the reason for it.")
     var responses = LoopCounter(
-        "dictum_responses_total",
+        "dictum_responses_total", per: .route,
         labels: [MetricLabel("status", ["none", "1xx", "2xx", "3xx", "4xx", "5xx"])],
-        "Responses by the class of their status.")
+        "Responses by the route's match and the class of their status.")
     var protocols = LoopCounter(
         "dictum_requests_by_protocol_total",
         labels: [MetricLabel("protocol", HTTPVersion.allCases.map { "\($0.text)" })],
@@ -156,6 +156,12 @@ struct LoopCounters: Sendable {
         let rows = MetricRows(routes: ["none"] + routes, upstreams: upstreamNames)
         return series.flatMap { $0.samples(rows) }
     }
+
+    /// Returns the counts of requests, of bytes of bodies and of time in encoders, as samples.
+    func bodySamples(routes: [String]) -> [MetricSample] {
+        let rows = MetricRows(routes: ["none"] + routes, upstreams: upstreamNames)
+        return [requests, bodyBytes, deltaBytes, compressionSeconds].flatMap { $0.samples(rows) }
+    }
 }
 
 // MARK: - Counting
@@ -171,7 +177,7 @@ extension LoopCounters {
         let reason = record.reason?.index ?? Self.reasonCount - 1
         requests.add(row: route, at: record.coding.index * Self.reasonCount + reason)
         let statusClass = record.status / 100
-        responses.add(at: 1...5 ~= statusClass ? statusClass : 0)
+        responses.add(row: route, at: 1...5 ~= statusClass ? statusClass : 0)
         if let version = record.version { protocols.add(at: version.rawValue) }
         clients.add(at: (record.isFromBrowser ? 0 : 2) + (record.coding.usesDictionary ? 0 : 1))
         bodyBytes.add(record.bodyBytesBefore, row: route, at: 0)

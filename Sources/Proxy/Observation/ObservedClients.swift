@@ -86,15 +86,15 @@ struct ObservedClients: Sendable {
     /// Returns the number of a body among the versions of its URL; a new body gets the next one.
     ///
     /// Responses that overtake each other, and a few replicas that differ, count as the versions that they are.
-    mutating func number(of digest: Digest, url: Int) -> Int {
+    mutating func number(of digest: Digest, url: Int) -> (number: Int, isNew: Bool) {
         var history = histories.value(url) ?? History()
         let name = digest.hashValue
-        if let known = history.recent.first(where: { $0.digest == name }) { return known.number }
+        if let known = history.recent.first(where: { $0.digest == name }) { return (known.number, false) }
         history.last += 1
         history.recent.append((name, history.last))
         if history.recent.count > Self.recentMax { history.recent.removeFirst() }
         histories.set(history, for: url)
-        return history.last
+        return (history.last, true)
     }
 
     private static let recentMax = 8

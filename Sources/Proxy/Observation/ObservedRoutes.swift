@@ -72,7 +72,7 @@ struct ObservedTally: Sendable {
     var unkept: [UnkeptReason: Int] = [:]
     /// The responses that were not measured: for lack of processor time or memory.
     var skipped = 0
-    /// The new bodies.
+    /// The different bodies of the URLs.
     var versions = 0
     /// Deltas over the version before, whoever asks.
     var own = Sizes()

@@ -220,7 +220,7 @@ extension Observer {
                 tally.add(url: seen.url)
                 tally.fields = seen.fields
                 tally.lifeSeconds = min(tally.lifeSeconds ?? .max, seen.lifeSeconds)
-                if !response.isNewest { tally.versions += 1 }
+                if response.isNew { tally.versions += 1 }
                 if seen.request.hasAuthorization || seen.request.hasCookie { tally.credentials += 1 }
                 if let reason = obstacle { tally.obstacles[reason, default: 0] += 1 }
                 if let unkept = seen.unkept { tally.unkept[unkept, default: 0] += 1 }

@@ -110,7 +110,9 @@ final class Observer: Sendable {
         let isNewest: Bool
         /// The version before, if the body is another one.
         let former: Storage.Version?
+        /// The number of the body among the versions of its URL, and whether it came for the first time.
         let number: Int
+        let isNew: Bool
     }
 
     private func begin(_ seen: ObservedResponse) {
@@ -167,10 +169,10 @@ final class Observer: Sendable {
         let isSame = newest?.hasBytes(bytes) ?? false
         let body = isSame ? newest ?? Body(bytes) : Body(bytes)
         guard let key = seen.key(of: body.digest, store.keys) else { return nil }
-        let number = clients.withLock { $0.number(of: body.digest, url: seen.urlNumber) }
+        let (number, isNew) = clients.withLock { $0.number(of: body.digest, url: seen.urlNumber) }
         return Identified(
             seen: seen, facts: facts, key: key, body: body, isNewest: isSame, former: isSame ? nil : former,
-            number: number)
+            number: number, isNew: isNew)
     }
 
     /// Returns what the client would hold, as far as the store has it still.

@@ -45,6 +45,8 @@ package struct SavingsReport: Codable, Sendable {
         package var sentBytes = 0
         /// Deltas that were also coded without a dictionary.
         package var sampled = Sizes()
+        /// The error of their ratio: the half of the interval that has the true one in 95 of 100 cases.
+        package var sampledRatioMargin: Double?
         /// The other responses, by the reason.
         package var reasons: [String: Int] = [:]
     }

@@ -89,6 +89,7 @@ package final class ProxyServer: Sendable {
         context.shared.purger.adopt(CurrentRoutes(context.routes))
         context.shared.sharedMemory?.start()
         startAdmin(adminSocket)
+        status.history.start { [weak status] in status?.totals() }
     }
 
     /// The current context; a reload replaces it.
@@ -247,6 +248,7 @@ package final class ProxyServer: Sendable {
     package func stop(drainMilliseconds: Int? = nil, isHandedOver: Bool = false) -> Bool {
         if isHandedOver { moveAdmin(to: nil) } else { status.startDraining() }
         names.stop()
+        status.history.stop()
         let time = drainMilliseconds ?? context.configuration.limits.drainTimeout
         let waiting = DispatchGroup()
         for part in parts {

@@ -58,17 +58,26 @@ enum EstimatePage {
     }
 
     private static func tiles(_ report: EstimateReport) -> String {
-        let days = report.resources.compactMap { $0.clients?.day }
-        guard let clients = report.resources.lazy.compactMap(\.clients).first, !days.isEmpty else {
-            return ""
+        let all = report.resources.compactMap(\.clients)
+        guard let clients = all.first else { return "" }
+        return tiles(all.compactMap(\.asIs), clients, "with the responses as they are")
+            + tiles(all.compactMap(\.day), clients, "if dictionaries live for a day")
+    }
+
+    /// The sums over all resources, under one assumption about the life of dictionaries.
+    private static func tiles(
+        _ outcomes: [ClientOutcome], _ clients: ResourceEstimate.Clients, _ when: String
+    ) -> String {
+        guard !outcomes.isEmpty else { return "" }
+        let (with, without) = outcomes.reduce((0, 0)) {
+            ($0.0 + $1.bytesPerDay, $0.1 + $1.plainBytesPerDay)
         }
-        let (with, without) = days.reduce((0, 0)) { ($0.0 + $1.bytesPerDay, $0.1 + $1.plainBytesPerDay) }
-        let share = days.reduce(0) { $0 + $1.holderShare } / Double(days.count)
+        let share = outcomes.reduce(0) { $0 + $1.holderShare } / Double(outcomes.count)
         let saved = without > 0 ? 1 - Double(with) / Double(without) : 0
         let tile = { (value: String, text: String) in
             "<div class=\"tile\"><strong>\(escaped(value))</strong><span>\(escaped(text))</span></div>"
         }
-        return "<div class=\"tiles\">"
+        return "<h2>\(escaped(when.prefix(1).uppercased() + when.dropFirst()))</h2><div class=\"tiles\">"
             + tile("\(EstimateText.percent(max(0, saved)))", "fewer bytes of bodies")
             + tile(
                 "\(EstimateText.size(with)) per day",

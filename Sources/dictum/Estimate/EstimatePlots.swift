@@ -21,7 +21,9 @@ enum EstimatePlots {
 
     /// Returns horizontal bars from zero, one below the other.
     static func bars(_ bars: [Bar], label: String) -> String {
-        let (left, right, row) = (58.0, 92.0, 30.0)
+        // About the width of a character, so that no title is cut off.
+        let left = max(58, 16 + 7.5 * Double(bars.map(\.title.count).max() ?? 0))
+        let (right, row) = (92.0, 30.0)
         let most = max(bars.map(\.value).max() ?? 0, 1e-9)
         var marks = ""
         for (place, bar) in bars.enumerated() {

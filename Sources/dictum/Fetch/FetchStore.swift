@@ -1,5 +1,5 @@
 internal import Dictionaries
-internal import DictumClient
+internal import DictionaryFiles
 internal import Dispatch
 internal import Foundation
 internal import Primitives

@@ -5,8 +5,6 @@ internal import Primitives
 
 /// A client that follows the rules of RFC 9842; blocking.
 struct Fetcher: Sendable {
-    private static let linksMax = 4
-
     private let client: FetchClient
     private let store: FetchStore
     var accepted = CodingList.all
@@ -85,25 +83,20 @@ struct Fetcher: Sendable {
         }
     }
 
-    /// Returns the dictionaries of the same origin that a response names and that are not held yet (RFC 9842
-    /// section 3).
+    /// Returns the dictionaries that a response names and that are not held yet (RFC 9842 section 3).
     private func links(of response: FetchResponse, from url: FetchURL) -> [FetchURL] {
-        guard accepted.usesDictionaries, response.head.status == .ok else { return [] }
-        let now = response.receivedAt
-        let targets = LinkField.dictionaryTargets(response.head.headers.values(.link)).compactMap { target in
-            FetchURL(target, relativeTo: url)
-        }
-        return targets.filter { target in
-            target.origin == url.origin && target != url
-                && !store.hasFresh(target, at: now)
-        }
-        .prefix(Self.linksMax).map { $0 }
+        guard accepted.usesDictionaries else { return [] }
+        let lines = response.head.headers.values(.link)
+        return LinkedDictionary.named(
+            by: lines, status: Int(response.head.status.rawValue), of: url.target
+        ) { FetchURL($0, relativeTo: url).map { ($0, $0.target) } }
+        .map(\.location).filter { !store.hasFresh($0, at: response.receivedAt) }
     }
 
-    /// Fetches a dictionary for later; errors are only warnings.
+    /// Fetches a dictionary for later, without the user's fields; errors are only warnings.
     private func follow(_ url: FetchURL, _ deadline: FetchDeadline, _ warnings: inout [String]) -> Bool {
         do throws(FetchError) {
-            let visit = FetchVisit(url: url, store: store, accepted: accepted, fields: fields)
+            let visit = FetchVisit(url: url, store: store, accepted: accepted)
             let response = try exchange(visit, deadline)
             let body = try visit.body(of: response)
             return keep(visit, response, body, &warnings)

@@ -35,7 +35,8 @@ enum ReportText {
         ]
         if live.deltas > 0 {
             lines.append(
-                "\(OutputFormat.grouped(live.deltaBytes / live.deltas)) bytes per delta\(gain(live.sampled))")
+                "\(OutputFormat.grouped(live.deltaBytes / live.deltas)) bytes per delta"
+                    + samples(live.sampled))
         }
         return lines + reasonLines(live.reasons, "not over a dictionary")
     }
@@ -44,7 +45,7 @@ enum ReportText {
         var lines = [
             [
                 OutputFormat.count(observed.responses, "response"),
-                OutputFormat.count(observed.versions, "new version"),
+                OutputFormat.count(observed.versions, "version"),
                 OutputFormat.count(observed.urls, "URL"), "\(observed.skipped) not measured",
             ].joined(separator: ", ")
         ]
@@ -65,6 +66,13 @@ enum ReportText {
         lines += reasonLines(observed.obstacles, "could not use or become a dictionary")
         return lines
             + ReportAdvice.findings(observed).map { "\($0.level.rawValue): \(OutputFormat.plain($0.text))" }
+    }
+
+    /// Returns the gain of the deltas that were coded without a dictionary too; their mean differs from that of all.
+    private static func samples(_ sizes: SavingsReport.Sizes) -> String {
+        guard sizes.count > 0 else { return "" }
+        return "; in \(OutputFormat.count(sizes.count, "sample")) "
+            + OutputFormat.grouped(sizes.deltaBytes / sizes.count) + gain(sizes)
     }
 
     private static func gain(_ sizes: SavingsReport.Sizes) -> String {

@@ -19,8 +19,10 @@ struct LibraryClient: ClientUnderTest {
             do {
                 let place = URL(fileURLWithPath: "\(folder.path)/client")
                 let client = DictionaryClient(store: try .persistent(at: place, limit: .mebibytes(64)))
+                    .forUser(user)
                 guard let url = URL(string: url) else { throw URLError(.badURL) }
-                let (body, _) = try await client.forUser(user).data(from: url, using: WireTransport())
+                let (body, _) = try await client.data(from: url, using: WireTransport())
+                await client.fetchLinked()
                 result.withLock { $0 = .body(Body([UInt8](body)).digest) }
             } catch {
                 result.withLock { $0 = .nothing("\(error)") }

@@ -105,6 +105,23 @@ extension [String: Any] {
 
     // MARK: Reports
 
+    @Test func `the history begins with the start, and has the totals of the past`() throws {
+        let proxy = try TestProxy(Origin([json(first), json(second)]))
+        try waitUntil("the start is recorded") { try !proxy.read("/history").list("points").isEmpty }
+        let history = AdminHistory()
+        _ = try proxy.fetch("/feed")
+        let delta = try proxy.fetch("/feed", over: first)
+        let status = proxy.server.status
+        try waitUntil("both are counted") { status.totals()?.requests == 2 }
+        history.start { status.totals() }
+        try waitUntil("the totals are recorded") { !history.report.points.isEmpty }
+        history.stop()
+        let point = try #require(history.report.points.first)
+        #expect(point.requests == 2 && point.deltas == 1 && point.codingSeconds > 0)
+        #expect(point.sentBytes == first.count + delta.body.count && point.plainBytes >= point.sentBytes)
+        #expect(point.ageSeconds >= 0)
+    }
+
     @Test func `status and routes have the numbers of the metrics`() throws {
         let proxy = try TestProxy(
             Origin([json(first), json(second), json(second), json(second)]),

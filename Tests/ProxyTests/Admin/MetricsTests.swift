@@ -38,11 +38,13 @@ import Testing
     @Test(arguments: [
         (0, "none"), (99, "none"), (101, "1xx"), (304, "3xx"), (599, "5xx"), (600, "none"), (-1, "none"),
     ])
-    func `a status is counted by its class`(status: Int, label: String) {
-        let metrics = LoopMetrics(routes: 0)
-        metrics.countRequest(record { $0.status = status })
-        let samples = metrics.counters.samples(routes: [])
-        #expect(value(of: "dictum_responses_total{status=\"\(label)\"}", in: samples) == "1")
+    func `a status is counted by its class, for each route`(status: Int, label: String) {
+        let metrics = LoopMetrics(routes: 1)
+        metrics.countRequest(record { ($0.routeIndex, $0.status) = (0, status) })
+        metrics.countRequest(record { $0.routeIndex = 0 })
+        let samples = metrics.counters.samples(routes: ["/a"])
+        #expect(value(of: "dictum_responses_total{route=\"/a\",status=\"\(label)\"}", in: samples) == "1")
+        #expect(value(of: "dictum_responses_total{route=\"none\",status=\"\(label)\"}", in: samples) == "0")
     }
 
     @Test func `bytes, time and ends are summed over the loops`() {

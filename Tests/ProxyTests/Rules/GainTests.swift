@@ -97,4 +97,27 @@ private let second = Feed.bytes(version: 1, items: 40)
             #expect(sum.percent == percent, "\(delta) of \(plain)")
         }
     }
+
+    @Test func `the margin around a ratio has the true one in 95 of 100 cases`() throws {
+        var random = SplitMix(seed: 11)
+        var hits = 0
+        for _ in 0..<1_000 {
+            var sum = Gain()
+            for _ in 0..<40 {
+                let delta = 500 + Int(random.next() % 2_000)
+                sum.add(deltaBytes: delta, plainBytes: 10 * delta + Int(random.next() % 8_001) - 4_000)
+            }
+            let margin = try #require(sum.ratioMargin)
+            if abs(Double(sum.plainBytes) / Double(sum.deltaBytes) - 10) <= margin { hits += 1 }
+        }
+        #expect(930...970 ~= hits)
+    }
+
+    @Test func `nothing is said about the error of few samples, and equal samples have none`() {
+        var sum = Gain()
+        for _ in 1..<Gain.samplesMin { sum.add(deltaBytes: 10, plainBytes: 100) }
+        #expect(sum.ratioMargin == nil)
+        sum.add(deltaBytes: 10, plainBytes: 100)
+        #expect(sum.ratioMargin == 0)
+    }
 }

@@ -133,7 +133,7 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(try client.receiveHead().status == 101)
         #expect(client.receiveAll().isEmpty)
         try waitUntil("the tunnel is counted") {
-            try proxy.metric(#"dictum_responses_total{status="1xx"}"#) == 1
+            try proxy.metric(#"dictum_responses_total{route="/*",status="1xx"}"#) == 1
         }
         #expect(try Self.responses(in: proxy) == 0)
     }

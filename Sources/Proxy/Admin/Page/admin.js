@@ -132,6 +132,11 @@ const setText = (node, text) => {
   if (node.textContent !== text) node.textContent = text;
 };
 
+/** Shows hosts and paths, which may break after a slash and a comma. */
+const setPath = (node, text) => {
+  if (node.textContent !== text) node.replaceChildren(...text.split(/(?<=[/,])/).flatMap((part) => [part, make("wbr")]));
+};
+
 /** Makes the children of a node those of a list, and keeps the ones that stay: focus and open details do too. */
 const fill = (parent, items, keyOf, create, update) => {
   const known = new Map([...parent.children].map((child) => [child.dataset.key, child]));
@@ -232,9 +237,11 @@ const poll = async () => {
   clearTimeout(state.timer);
   if (document.hidden || byId("login").open) return;
   try {
-    const [status, routes] = await Promise.all([read("/status"), read("/routes")]);
+    const isFirst = state.polls === 0;
+    const [status, routes, past] = await Promise.all([read("/status"), read("/routes"), isFirst ? read("/history") : undefined]);
     if (document.hidden) return;
     showLink("live", "live");
+    if (past) recall(past, status);
     show(status, routes);
     if (state.polls % slowEvery === 0) await pollSlowly();
     state.polls += 1;
@@ -304,12 +311,16 @@ const show = (status, report) => {
   if (!state.hasConfiguration && byId("config-details").open) showConfiguration();
 };
 
+/** Returns how exact the estimate of saved bytes is. */
+const margin = ({ saved_margin: half, plain_basis: basis }) =>
+  basis === "sampled" && half !== undefined ? ` ± ${size(half)}` : "";
+
 const showTiles = (status) => {
   const { bytes, requests } = status;
   const tiles = [
     {
       key: "saved", kind: "delta", value: percent(bytes.plain > 0 ? bytes.saved / bytes.plain : undefined),
-      text: `fewer bytes of bodies than without dictionaries: ${size(bytes.saved)} saved`,
+      text: `fewer bytes of bodies than without dictionaries: ${size(bytes.saved)}${margin(bytes)} saved`,
     },
     {
       key: "hits", kind: "delta", value: percent(requests.total > 0 ? requests.deltas / requests.total : undefined),
@@ -329,7 +340,9 @@ const showTiles = (status) => {
     setText(tile.firstElementChild, value);
     setText(tile.lastElementChild, text);
   });
-  const samples = bytes.samples > 0 ? ` ${count(bytes.samples)} deltas were sampled.` : "";
+  const isRough = bytes.plain_basis === "sampled" && bytes.saved_margin === undefined;
+  const samples = bytes.samples > 0
+    ? ` ${count(bytes.samples)} deltas were sampled${isRough ? ", too few of some routes to say how exact this is" : ""}.` : "";
   setText(byId("basis"), (basisTexts[bytes.plain_basis] ?? "") + samples);
 };
 
@@ -371,7 +384,7 @@ const showRoutes = (routes) => {
       { text: size(bytes.sent), title: `${count(bytes.sent)} bytes` },
       { text: size(bytes.plain) + basis, title: `${count(bytes.plain)} bytes, ${bytes.plain_basis}` },
       {
-        text: bytes.plain_basis === "as-sent" ? "–" : percent(saved), title: `${count(bytes.saved)} bytes`,
+        text: bytes.plain_basis === "as-sent" ? "–" : percent(saved), title: `${count(bytes.saved)} bytes${margin(bytes)}`,
         class: saved < 0 ? "bad" : bytes.plain_basis === "as-sent" ? "quiet" : "good",
       },
       { update: (cell) => updateReasons(cell, route.reasons) },
@@ -386,7 +399,7 @@ const modeTexts = {
 /** Shows the name of a route, and how it differs from a usual one. */
 const updateRoute = (cell, { route, configured, dictionaries }) => {
   if (!cell.firstElementChild) cell.append(make("span"), make("small"));
-  setText(cell.firstElementChild, route === "none" ? "no route" : route);
+  setPath(cell.firstElementChild, route === "none" ? "no route" : route);
   setText(cell.lastElementChild, route === "none" ? "" : configured ? modeTexts[dictionaries] ?? dictionaries : "former");
 };
 
@@ -563,6 +576,13 @@ byId("config-details").addEventListener("toggle", () => {
 });
 
 // MARK: History
+
+/** Begins the history with what the proxy has kept of the past minutes. */
+const recall = ({ points }, { start_time: start }) => {
+  const now = performance.now();
+  state.history = points.map(({ age_seconds: age, requests, deltas, sent_bytes: sent, plain_bytes: plain, coding_seconds: coding }) =>
+    ({ now: now - age * 1000, start, requests, deltas, sent, plain, coding }));
+};
 
 const remember = (status) => {
   const now = performance.now();

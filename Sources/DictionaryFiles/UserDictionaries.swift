@@ -11,6 +11,8 @@ package actor UserDictionaries {
     /// A body without a record may belong to another process that is about to write the record.
     private static let orphanMilliseconds: Int64 = 60_000
 
+    /// The dictionaries that are to be fetched when the app is idle.
+    package nonisolated let linked = LinkedFetches()
     private let files: FolderFiles
     private let bytesMax: Int
     /// The records by file name, with the time of their last use; nil until the folder has been read.
@@ -75,7 +77,8 @@ package actor UserDictionaries {
 
     package func remove(_ dictionary: CachedDictionary) { remove(dictionary.fileName) }
 
-    func removeAll() {
+    /// Removes all; responses to earlier requests are not kept.
+    package func removeAll() {
         generation += 1
         records = [:]
         for name in files.names { files.remove(name) }
@@ -169,7 +172,7 @@ package struct HeldBody: Sendable {
 /// The record of a dictionary, with the fields of its response for when a 304 confirms it.
 package struct ClientRecord: Codable, Sendable {
     package let dictionary: CachedDictionary
-    let fields: [ResponseField]
+    package let fields: [ResponseField]
 
     package init(dictionary: CachedDictionary, fields: [ResponseField]) {
         (self.dictionary, self.fields) = (dictionary, fields)
@@ -178,6 +181,8 @@ package struct ClientRecord: Codable, Sendable {
 
 /// A line of a response's head.
 package struct ResponseField: Codable, Equatable, Sendable {
-    let name: String
-    let value: String
+    package let name: String
+    package let value: String
+
+    package init(name: String, value: String) { (self.name, self.value) = (name, value) }
 }

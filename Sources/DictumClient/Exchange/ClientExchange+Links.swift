@@ -1,0 +1,53 @@
+internal import Dictionaries
+internal import DictionaryFiles
+internal import Foundation
+
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
+extension ClientExchange {
+    /// Has the dictionaries fetched that a response of the app names.
+    func followLinks(of response: OpenResponse) async {
+        guard response.mayKeep, let url = response.request.url else { return }
+        let lines = response.head.lines("link")
+        func resolve(_ text: String) -> (location: URL, target: TargetURI)? {
+            let linked = URL(string: text, relativeTo: url)?.absoluteURL
+            guard let linked, let target = ClientRequest.target(of: linked) else { return nil }
+            return (linked, target)
+        }
+        let linked = LinkedDictionary.named(
+            by: lines, status: response.head.status, of: response.visit.target, resolve: resolve)
+        for (url, target) in linked {
+            guard await !dictionaries.hasUsable(target, at: Self.now / 1000) else { continue }
+            await dictionaries.linked.add(url) { await fetchLinked($0, generation: response.generation) }
+        }
+    }
+
+    /// Fetches a dictionary for later requests; a failure is an event for the app.
+    private func fetchLinked(_ url: URL, generation: Int) async {
+        // After a log-out nobody needs it.
+        guard await options.mayFetchLinked(url), await dictionaries.generation == generation else { return }
+        var exchange = self
+        (exchange.isOfLink, exchange.operation) = (true, nil)
+        do {
+            _ = try await exchange.collect(.ofLink(url))
+        } catch {
+            options.onEvent(.notKept(url, cause: "\(error)"))
+        }
+    }
+}
+
+extension URLRequest {
+    /// A request for a dictionary that a Link names: without credentials, and of no hurry.
+    fileprivate static func ofLink(_ url: URL) -> URLRequest {
+        var request = URLRequest(url: url)
+        request.httpShouldHandleCookies = false
+        #if !canImport(FoundationNetworking)
+        request.networkServiceType = .background
+        request.allowsExpensiveNetworkAccess = false
+        request.allowsConstrainedNetworkAccess = false
+        #endif
+        return request
+    }
+}

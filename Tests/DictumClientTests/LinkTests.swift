@@ -1,0 +1,99 @@
+import Dictionaries
+import DictumClient
+import Foundation
+import FoundationNetworking
+import Primitives
+import Testing
+
+/// The dictionaries that responses name by Link (RFC 9842 section 3).
+@Suite(.timeLimit(.minutes(40))) struct LinkTests {
+    private let folder = ClientFolder()
+
+    /// Serves a feed that nobody keeps and that names a dictionary, and the dictionary.
+    private func server(_ link: String = "</linked>; rel=\"compression-dictionary\"") -> ScriptedTransport {
+        ScriptedTransport { request in
+            request.url?.path == "/linked"
+                ? try response(feed(0), match: "/feed")
+                : try response(feed(1), [("Cache-Control", "no-cache"), ("Link", link)], match: nil)
+        }
+    }
+
+    @Test func `what a Link names is fetched without the app's fields, and named from then on`() async throws
+    {
+        let (client, server) = (try folder.client(), server())
+        var request = URLRequest(url: feedURL)
+        for (name, value) in [("Authorization", "Bearer x"), ("Cookie", "a=b"), ("X-API-Key", "y")] {
+            request.setValue(value, forHTTPHeaderField: name)
+        }
+        _ = try await client.data(for: request, using: server)
+        await client.fetchLinked()
+        _ = try await client.data(for: request, using: server)
+        #expect(server.requests.map { $0.url?.path } == ["/feed", "/linked", "/feed"])
+        #expect(server.requests[1].allHTTPHeaderFields?.keys.sorted() == ["Accept-Encoding"])
+        #expect(!server.requests[1].httpShouldHandleCookies)
+        #expect(server.named == [nil, nil, name(of: feed(0))])
+        #expect(folder.metrics.map(\.isOfLink) == [false, true, false])
+        await client.fetchLinked()
+        #expect(server.requests.count == 3, "it is held already")
+    }
+
+    @Test func `an app that is idle need not ask for it`() async throws {
+        let (events, continuation) = AsyncStream.makeStream(of: DictionaryEvent.self)
+        var options = DictionaryClient.Options()
+        options.onEvent = { continuation.yield($0) }
+        let store = try ClientStore.persistent(at: folder.url, limit: .mebibytes(8))
+        let client = DictionaryClient(store: store, options: options)
+        let server = server()
+        _ = try await client.data(from: feedURL, using: server)
+        for await event in events {
+            if case .finished(let figures) = event, figures.isOfLink { break }
+        }
+        _ = try await client.data(from: feedURL, using: server)
+        #expect(server.named == [nil, nil, name(of: feed(0))])
+    }
+
+    @Test(arguments: [
+        "<https://other.test/linked>; rel=\"compression-dictionary\"",
+        "<http://api.test/linked>; rel=\"compression-dictionary\"",
+        "</feed>; rel=\"compression-dictionary\"", "</linked>; rel=preload",
+        "<mailto:a@api.test>; rel=\"compression-dictionary\"",
+    ])
+    func `a Link to another origin, to the response itself or of another relation is not followed`(
+        link: String
+    ) async throws {
+        let (client, server) = (try folder.client(), server(link))
+        _ = try await client.data(from: feedURL, using: server)
+        await client.fetchLinked()
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func `what the app forbids, and what is named after a log-out, is not fetched`() async throws {
+        var options = DictionaryClient.Options()
+        options.mayFetchLinked = { $0.path != "/linked" }
+        let store = try ClientStore.persistent(at: folder.url, limit: .mebibytes(8))
+        let server = server()
+        let careful = DictionaryClient(store: store, options: options).forUser("careful")
+        _ = try await careful.data(from: feedURL, using: server)
+        await careful.fetchLinked()
+        let leaving = try folder.client().forUser("leaving")
+        _ = try await leaving.data(from: feedURL, using: server)
+        await leaving.removeAll()
+        await leaving.fetchLinked()
+        #expect(server.requests.map { $0.url?.path } == ["/feed", "/feed"])
+    }
+
+    @Test func `a linked dictionary that is gone costs the app nothing`() async throws {
+        let client = try folder.client()
+        let server = ScriptedTransport { request in
+            guard request.url?.path == "/feed" else { throw URLError(.cannotConnectToHost) }
+            return try response(
+                feed(1), [("Link", "</linked>; rel=\"compression-dictionary\"")], match: nil)
+        }
+        let (body, _) = try await client.data(from: feedURL, using: server)
+        await client.fetchLinked()
+        #expect(body == feed(1))
+        let events = folder.events.withLock { $0 }
+        #expect(
+            events.contains { if case .notKept(let url, _) = $0 { url.path == "/linked" } else { false } })
+    }
+}
