@@ -98,7 +98,7 @@ extension HTTP2Session {
         waits.streamsCheckAt = core.now + streamsCheckInterval
         var isWaiting = false
         for stream in Array(streams.values) {
-            let isBlocked = stream.waitingBytes > 0
+            let isBlocked = stream.waitsForClient
             isWaiting = isWaiting || isBlocked
             stream.noteWindow(isClosed: isBlocked && engine.isWindowClosed(stream: stream.id))
             guard let deadline = stream.deadline else { continue }

@@ -47,12 +47,16 @@ final class HTTP2Stream {
     private var hasBody = false
     private var trailers: FieldBlock?
     private var queue = ResponseQueue()
-    /// True while the application waits until no byte is stuck.
-    private var awaitsWindow = false
+    /// What the application waits for.
+    private var awaited = Awaited.nothing
     private(set) var bytesSent = 0
     private(set) var isTunnel = false
     /// An object of the application that lives as long as the stream.
     private var kept: AnyObject?
+
+    private enum Awaited {
+        case nothing, noStuckByte, roomForBody
+    }
 
     /// The progress of the response.
     private enum Response {
@@ -75,6 +79,8 @@ final class HTTP2Stream {
 
     /// The bytes of the body that may go into frames.
     var waitingBytes: Int { queue.count }
+    /// True while nothing but the client's window or socket keeps the response.
+    var waitsForClient: Bool { waitingBytes > 0 || awaited == .roomForBody }
     var isResponseEnded: Bool { response == .complete || response == .abandoned }
     var isExchanging: Bool { response == .none || response == .body }
 
@@ -211,11 +217,19 @@ final class HTTP2Stream {
     /// Tells the response's source that there is room again; returns false while it waits for that.
     func reportRoom() -> Bool {
         let isRoom = queue.endPause()
-        if isRoom || awaitsWindow && stuckBytes == 0 {
-            awaitsWindow = false
+        if isRoom || isAwaitedThere {
+            awaited = .nothing
             handler?.drained()
         }
-        return !queue.isFull && !awaitsWindow
+        return !queue.isFull && awaited == .nothing
+    }
+
+    private var isAwaitedThere: Bool {
+        switch awaited {
+        case .nothing: false
+        case .noStuckByte: stuckBytes == 0
+        case .roomForBody: takesBody
+        }
     }
 
     /// Hands the head that waits to the engine.
@@ -289,11 +303,15 @@ extension HTTP2Stream: ResponseStream {
         guard let engine = session.engine, waitingBytes > 0 else { return 0 }
         return max(0, waitingBytes - engine.window(stream: id))
     }
-    func awaitWindow() {
+    func awaitWindow() { wait(for: .noStuckByte) }
+    func awaitRoomForBody() { wait(for: .roomForBody) }
+
+    private func wait(for awaited: Awaited) {
         guard isOpen else { return }
-        awaitsWindow = true
+        self.awaited = awaited
         session.awaitRoom(self)
     }
+
     func keep(_ object: AnyObject) { kept = object }
     private var isOpen: Bool { session.engine != nil && response != .abandoned }
 

@@ -35,6 +35,8 @@ package protocol ResponseStream: AnyObject {
     var stuckBytes: Int { get }
     /// Calls `drained` once no byte of the response is stuck.
     func awaitWindow()
+    /// Calls `drained` once the client has room for the first bytes of a body.
+    func awaitRoomForBody()
     /// Holds an object until the response has gone out or is given up.
     func keep(_ object: AnyObject)
     /// Sends an interim response (RFC 9110 section 15.2).
@@ -63,5 +65,7 @@ extension ServerConnection: ResponseStream {
     /// None: a connection has one response, and bounds what waits of it.
     package var stuckBytes: Int { 0 }
     package func awaitWindow() {}
+    /// Nothing to do: `drained` comes after each pause.
+    package func awaitRoomForBody() {}
     package func keep(_ object: AnyObject) {}
 }

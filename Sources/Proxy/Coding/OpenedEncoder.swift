@@ -54,3 +54,10 @@ final class OpenedEncoder: @unchecked Sendable {
     /// Moves the memory of the check to the owner of the encoder.
     func takeCheckMemory() -> MemoryLoan? { checkMemory.take() }
 }
+
+/// An encoder that another thread is to make.
+struct EncoderOrder {
+    /// The bytes that it will work on at once.
+    let bytes: Int
+    let work: @Sendable () -> Void
+}

@@ -32,7 +32,7 @@ extension Exchange {
         let obstacle = Eligibility.obstacle(
             request: facts, response: draft.response.facts, policy: route.policy)
         let isHeld = obstacle == nil || obstacle == .ineligibleSize || draft.response.target != nil
-        guard isHeld, !isEventStream, canHold(framing), mayHold else { return stream(draft, nil) }
+        guard isHeld, !isEventStream, canHold(framing) else { return stream(draft, nil) }
         var length: Int?
         if case .length(let count) = framing, client.takesBody { length = Int(count) }
         _ = body.hold(expecting: length, bytesMax: holdBytesMax)
@@ -50,14 +50,10 @@ extension Exchange {
         guard body.hold(expecting: nil, bytesMax: holdBytesMax, original: original) else {
             return refuse(.undecodable)
         }
-        if isEventStream || !mayHold { stream(draft, body.takeHeld()) } else { hold(draft) }
+        if isEventStream { stream(draft, body.takeHeld()) } else { hold(draft) }
     }
 
-    /// True if the body is worth waiting for: whole, or its first piece, which is coded beside the loop for a client with
-    /// many requests under way.
-    private var mayHold: Bool { client.takesBody || share.use.isCrowded }
-
-    /// A body that the client cannot take is held no longer than until its first piece.
+    /// A body that the client cannot take is held no longer than until its first piece, so that its memory is counted.
     private var holdBytesMax: Int { client.takesBody ? heldBytesMax : 0 }
 
     /// Keeps the draft while the body is held.

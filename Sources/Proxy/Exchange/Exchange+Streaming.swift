@@ -104,7 +104,7 @@ extension Exchange {
     private static let openedBytesMax = 64 << 10
 
     /// Makes an encoder; beside the loop if a dictionary is to be indexed first, or much of the body has come, or the
-    /// client has many requests under way.
+    /// client has many requests under way. A client that cannot take the body costs no coding before it can.
     private func openEncoder(
         _ decision: Decision, bodyBytes: Int?, held: [UInt8]
     ) -> StreamCoding {
@@ -115,7 +115,7 @@ extension Exchange {
         options.dictionary = dictionary.flatMap { quickDictionary($0, coding) }
         let isQuick =
             held.count <= Self.openedBytesMax && (dictionary == nil || options.dictionary != nil)
-            && !share.use.isCrowded
+            && !share.use.isCrowded && client.takesBody
         if options.dictionary == nil, let dictionary { options.dictionary = .reference(dictionary) }
         let isChecked = dictionary != nil && context.deltas.sampleStream()
         guard let memory = reserveEncoder(coding, options, isChecked: isChecked) else { return .none }
@@ -124,16 +124,30 @@ extension Exchange {
             return if let encoder { .ready(encoder, memory) } else { .none }
         }
         let (exchange, resources, scope) = (ExchangeReference(self), context.coding, deltaScope)
-        let isTaken = context.compressionPool.submit(
-            bytes: held.count + (dictionary?.count ?? 0), for: share.use
-        ) { [options, share] in
+        let order = EncoderOrder(bytes: held.count + (dictionary?.count ?? 0)) { [options, share] in
             let opened = OpenedEncoder(
                 coding, options: options, scope: scope, held: held, isChecked: isChecked,
                 resources: resources,
                 memory: share.memory)
             exchange.perform { $0.encoderReady(opened) }
         }
-        return isTaken ? .underWay(memory) : .none
+        return place(order) ? .underWay(memory) : .none
+    }
+
+    /// Has an encoder made once the client can take what it codes; returns false if there is no place for that.
+    private func place(_ order: EncoderOrder) -> Bool {
+        guard client.takesBody else {
+            encoderOrder = order
+            client.awaitRoomForBody()
+            return true
+        }
+        return context.compressionPool.submit(bytes: order.bytes, for: share.use, order.work)
+    }
+
+    /// Makes an encoder whose client has waited for nothing; the response's head has named its coding.
+    func make(_ order: EncoderOrder) {
+        guard client.takesBody else { return _ = place(order) }
+        _ = context.compressionPool.submit(bytes: order.bytes, for: share.use, isPromised: true, order.work)
     }
 
     /// Goes on with an encoder that has coded what was held.

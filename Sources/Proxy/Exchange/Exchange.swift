@@ -36,6 +36,8 @@ final class Exchange: Handler {
     var shortage = UpstreamPlaces.Shortage.upstream
     /// The trailers of a response that ends once the client has room for its last bytes.
     var lateTrailers: Headers?
+    /// The encoder that is made once the client takes the body.
+    var encoderOrder: EncoderOrder?
     /// What is observed beside the exchange; nil unless the route is observed.
     var observed: ObservedExchange?
     var phase = ResponsePhase.awaited
@@ -204,6 +206,7 @@ extension Exchange: RequestHandler {
     /// Continues after the client has taken the waiting bytes.
     func drained() {
         if let trailers = lateTrailers.take() { return complete(trailers: trailers) }
+        if let order = encoderOrder.take() { make(order) }
         body.resume()
         advance()
     }

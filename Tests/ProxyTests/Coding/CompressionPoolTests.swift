@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import HTTP
+internal import Primitives
 internal import TestSupport
 internal import Testing
 
