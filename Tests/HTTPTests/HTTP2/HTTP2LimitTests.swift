@@ -155,7 +155,7 @@ internal import Testing
         let reset = try #require(peer.readFrame { $0.type == Kind.reset })
         #expect(reset.stream == 201)
         #expect(reset.error == .refusedStream)
-        #expect(server.journal.all.count == 100)
+        #expect(server.journal.wait { $0.count == 100 }.count == 100)
     }
 
     @Test func `a header section that does not come to its end in time ends the connection`() throws {

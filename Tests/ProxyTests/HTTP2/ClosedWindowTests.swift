@@ -1,3 +1,4 @@
+internal import Dictionaries
 internal import Primitives
 internal import TestSupport
 internal import Testing
@@ -59,6 +60,39 @@ private let large = Noise.bytes(900_000, seed: 5).map { UInt8(ascii: "a") + $0 %
         let response = try #require(peer.response(1))
         #expect(response.body == large)
         try waitUntil("the memory is given back") { taken(proxy) == 0 }
+    }
+
+    @Test(arguments: [("/feed", feed), ("/large", large)])
+    func `a body whose window is closed costs no coding before it opens`(path: String, body: [UInt8]) throws {
+        let proxy = try proxy()
+        let peer = try proxy.connectHTTP2(settings: Self.closed)
+        peer.request(1, path, [("accept-encoding", "gzip")])
+        _ = try #require(peer.readFrame { $0.type == HTTP2Peer.Kind.headers })
+        #expect(try codingSeconds(proxy) == 0)
+        for stream: Int32 in [0, 1] {
+            peer.send(HTTP2Peer.Kind.windowUpdate, stream: stream, payload: HTTP2Peer.number(1 << 20))
+        }
+        let response = try #require(peer.response(1))
+        let limits = DecoderLimits(maxBytes: 1 << 20, maxRatio: 1 << 20)
+        #expect(try Codec.decode(response.body.span, .gzip, dictionary: nil, limits: limits) == body)
+        #expect(try codingSeconds(proxy) > 0)
+        try waitUntil("the memory is given back") { taken(proxy) == 0 }
+    }
+
+    private func codingSeconds(_ proxy: TestProxy) throws -> Double {
+        let series = #"dictum_compression_seconds_total{coding="gzip"} "#
+        let line = try proxy.metrics().split(separator: "\n").first { $0.hasPrefix(series) }
+        return line.flatMap { Double($0.dropFirst(series.count)) } ?? 0
+    }
+
+    @Test func `a response that waits for its window is reset at the end of its time`() throws {
+        let proxy = try TestProxy(
+            Origin { _, connection in connection.send(json(feed)) }, upstream: "idle_timeout: 300ms")
+        let peer = try proxy.connectHTTP2(settings: Self.closed)
+        peer.request(1, "/feed", [("accept-encoding", "gzip")])
+        #expect(peer.response(1)?.reset == .cancel)
+        let shared = proxy.server.context.shared
+        try waitUntil("all is given back") { taken(proxy) == 0 && shared.places.counts.taken == 0 }
     }
 
     @Test func `connections that never open a window leave memory for everybody else`() throws {
