@@ -55,7 +55,7 @@ async def _connections(port, seconds, count, first, paths, pause):
             try:
                 reader, writer = await asyncio.open_connection(
                     "127.0.0.1", port, local_addr=(ADDRESSES[place % len(ADDRESSES)], 0))
-                writer.write(frames.PREFACE + first)
+                writer.write(frames.PREFACE + first(place))
                 encoder = hpack.Encoder()
                 for number in range(100):
                     block = encoder.encode([(":method", "GET"), (":scheme", "http"), (":authority", "api.test"),
@@ -82,14 +82,14 @@ async def _connections(port, seconds, count, first, paths, pause):
 async def slow_requests(port, seconds):
     """Requests that the upstream answers after half a minute, as many as HTTP/2 allows."""
     return await _connections(
-        port, seconds, 12 * len(ADDRESSES) // 4, frames.settings(), lambda place, number: f"/slow/{place}/{number}", 20)
+        port, seconds, 12 * len(ADDRESSES) // 4, lambda place: frames.settings(), lambda place, number: f"/slow/{place}/{number}", 20)
 
 
 async def held_bodies(port, seconds):
-    """Large bodies and then smaller ones for windows that never open."""
-    closed = frames.settings((frames.INITIAL_WINDOW_SIZE, 0))
+    """Large bodies and then smaller ones for windows that never open, or by a single byte."""
+    closed = [frames.settings((frames.INITIAL_WINDOW_SIZE, window)) for window in (0, 1)]
     return await _connections(
-        port, seconds, 24, closed,
+        port, seconds, 24, lambda place: closed[place % 2],
         lambda place, number: f"/large/{place}-{number}" if number < 20 else f"/feed/{number % 10}", 20)
 
 
