@@ -50,7 +50,7 @@ extension HTTP2Session: FrameEngineOwner {
 
     func fieldsBegan(stream id: Int32, areTrailers: Bool) {
         if let stream = streams[id] {
-            stream.isReadingTrailers = true
+            stream.trailersBegan()
         } else if !areTrailers {
             if streams.isEmpty {
                 waits.streamsCheckAt = core.now + streamsCheckInterval
@@ -63,7 +63,7 @@ extension HTTP2Session: FrameEngineOwner {
     func field(_ name: Span<UInt8>, _ value: Span<UInt8>, stream id: Int32) -> Bool {
         guard let stream = streams[id] else { return true }
         let before = stream.assembler.fieldBytes
-        stream.assembler.append(name, value, isTrailer: stream.isReadingTrailers)
+        stream.received(name, value)
         fieldBytes += stream.assembler.fieldBytes - before
         guard fieldBytes > Self.fieldBytesMax else { return true }
         count(.heads)
@@ -73,8 +73,7 @@ extension HTTP2Session: FrameEngineOwner {
     func headEnded(stream id: Int32, endsStream: Bool) {
         waits.headUntil = nil
         guard let stream = streams[id] else { return }
-        stream.isRequestEnded = endsStream
-        stream.assemble()
+        stream.headEnded(endsStream: endsStream)
         stream.prioritize(priorities.take(forOpened: id, field: stream.requestedPriority))
         begin(stream)
         if (ids.last + 1) / 2 >= settings.requestsMax { announceEnd() }
@@ -91,7 +90,7 @@ extension HTTP2Session: FrameEngineOwner {
     func requestEnded(stream id: Int32) { streams[id]?.receivedEnd() }
 
     func clientReset(stream id: Int32) {
-        streams[id]?.isResetByClient = true
+        streams[id]?.resetByClient()
         if !budget.countReset() { exceed(.resets) }
     }
 
@@ -111,9 +110,9 @@ extension HTTP2Session: FrameEngineOwner {
         switch frame.kind {
         case .data, .headers:
             guard frame.endsStream, let stream = streams[frame.stream] else { return }
-            if !stream.isRefused { budget.responseCompleted() }
+            if stream.state.handover != .refused { budget.responseCompleted() }
             // RFC 9113 section 8.1: the rest of the request is of no use.
-            if !stream.isRequestEnded { engine?.reset(stream: frame.stream, .noError) }
+            if !stream.state.isRequestEnded { engine?.reset(stream: frame.stream, .noError) }
         case .reset where frame.error != HTTP2Error.noError.rawValue:
             if !budget.countReset() { exceed(.resets) }
         case .reset, .continuation, .priority, .priorityUpdate, .other: break
@@ -124,13 +123,13 @@ extension HTTP2Session: FrameEngineOwner {
         waits.headUntil = nil
         guard let stream = streams.removeValue(forKey: id) else { return }
         fieldBytes -= stream.assembler.fieldBytes
-        ids.end(id, byClient: stream.isRequestEnded || stream.isResetByClient)
+        ids.end(id, byClient: stream.state.isEndedByClient)
         if streams.isEmpty {
             waits.idleUntil = core.now + settings.keepAliveTimeout
             changeOutput { $0.keepMemory(of: nil) }
         }
         stream.giveBackWindow()
-        if !stream.hasBegun, !stream.isResetByClient, error == HTTP2Error.protocolError.rawValue {
+        if !stream.state.hasBegun, stream.state.input != .reset, error == HTTP2Error.protocolError.rawValue {
             // The engine has refused its fields.
             reportMalformed()
         }

@@ -170,7 +170,7 @@ final class HTTP2Session: AcceptedConnection {
         // RFC 8470 section 3: a request that may be a replay waits for the end of the handshake if it asks for a change.
         if handshake != nil, !stream.mayBeEarly { return lateRequests.append(stream) }
         // A request that the client takes back with the same bytes never begins (CVE-2023-44487).
-        stream.isRequestEnded ? newRequests.append(stream) : stream.begin(on: application)
+        stream.state.isRequestEnded ? newRequests.append(stream) : stream.begin(on: application)
     }
 
     /// Begins some of the requests that have come; a hundred at once would make other connections wait for all of them.

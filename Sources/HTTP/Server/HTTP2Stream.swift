@@ -11,21 +11,7 @@ final class HTTP2Stream {
     /// The request between its assembly and its beginning.
     private var request: Result<(RequestHead, BodyFraming), ParseError>?
     var handler: (any RequestHandler)?
-    /// True once the application has the request, or its refusal.
-    private(set) var hasBegun = false
-    /// True if the request was refused before the application had it.
-    private(set) var isRefused = false
-    /// True once the client has sent the whole request.
-    var isRequestEnded = false
-    var isResetByClient = false
-    /// True once the request's trailers have begun.
-    var isReadingTrailers = false
-    /// True while the request waits for its end, before it begins.
-    private var awaitsEmptyEnd = false
-    /// True while the handler awaits the end of the request.
-    private var awaitsEnd = false
-    /// True while the receiver of the request's body is full.
-    private(set) var isPaused = false
+    private(set) var state = HTTP2StreamState()
     /// The bytes of the request's body for which the client's window is still closed.
     private(set) var unconsumedBytes = 0
     /// The pace of the request's body.
@@ -41,30 +27,18 @@ final class HTTP2Stream {
     /// The bytes that the client sent before the tunnel was open.
     private var beforeTunnel: [UInt8] = []
     private var priority = ResponsePriority()
-    private var response = Response.none
     /// The head that waits for the end of the loop's turn, so that it can be withdrawn.
     private(set) var head: ResponseHead?
-    private var hasBody = false
     private var trailers: FieldBlock?
     private var queue = ResponseQueue()
     /// What the application waits for.
     private var awaited = Awaited.nothing
     private(set) var bytesSent = 0
-    private(set) var isTunnel = false
     /// An object of the application that lives as long as the stream.
     private var kept: AnyObject?
 
     private enum Awaited {
         case nothing, noStuckByte, roomForBody
-    }
-
-    /// The progress of the response.
-    private enum Response {
-        case none
-        case body
-        case complete
-        /// The stream was reset or lost.
-        case abandoned
     }
 
     /// The length of a piece from which on it is tried to send it without queueing it.
@@ -81,15 +55,22 @@ final class HTTP2Stream {
     var waitingBytes: Int { queue.count }
     /// True while nothing but the client's window or socket keeps the response.
     var waitsForClient: Bool { waitingBytes > 0 || awaited == .roomForBody }
-    var isResponseEnded: Bool { response == .complete || response == .abandoned }
-    var isExchanging: Bool { response == .none || response == .body }
+    var isExchanging: Bool { state.isExchanging }
+    private var isOpen: Bool { session.carriesFrames && state.response != .abandoned }
 
     // MARK: The request
 
+    func received(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+        assembler.append(name, value, isTrailer: state.input == .trailers)
+    }
+
+    func trailersBegan() { state.trailersBegan() }
+
     /// Translates the fields into a request, which `begin` hands over.
-    func assemble() {
+    func headEnded(endsStream: Bool) {
+        state.headEnded(endsStream: endsStream)
         do throws(ParseError) {
-            let (head, framing, extended) = try assembler.finish(hasBody: !isRequestEnded)
+            let (head, framing, extended) = try assembler.finish(hasBody: !endsStream)
             self.extended = extended
             request = .success((head, framing))
         } catch {
@@ -106,11 +87,11 @@ final class HTTP2Stream {
     /// Schedules the response as the client asks.
     func prioritize(_ asked: Priority) {
         priority.asked = asked
-        session.engine?.setPriority(priority.effective, stream: id)
+        session.setPriority(priority.effective, of: self)
     }
 
     private func correctPriority(by headers: borrowing Headers) {
-        if priority.correct(by: headers) { session.engine?.setPriority(priority.effective, stream: id) }
+        if priority.correct(by: headers) { session.setPriority(priority.effective, of: self) }
     }
 
     /// True if the request may be served before the TLS handshake is complete.
@@ -121,20 +102,19 @@ final class HTTP2Stream {
 
     /// Returns true if the request has no body but may still get one, against its Content-Length; it begins at its end.
     func awaitEmptyEnd() -> Bool {
-        guard !isRequestEnded, case .success(let (_, framing))? = request, framing == .length(0) else {
+        guard case .success(let (_, framing))? = request, framing == .length(0), state.awaitEmptyEnd() else {
             return false
         }
-        awaitsEmptyEnd = true
         bodyPace.restart(at: session.core.now, idleTimeout: session.settings.idleTimeout)
         return true
     }
 
     func begin(on application: any Application) {
         guard let request = request.take() else { return }
-        hasBegun = true
         switch request {
         case .success(let (head, framing)):
-            awaitsEnd = framing != .none && framing != .length(0)
+            let awaitsEnd = framing != .none && framing != .length(0)
+            state.begin(awaitsEnd: awaitsEnd)
             if awaitsEnd { bodyPace.restart(at: session.core.now, idleTimeout: session.settings.idleTimeout) }
             handler = application.begin(head, framing: framing, on: self)
             if !isExchanging { handler = nil }
@@ -145,7 +125,7 @@ final class HTTP2Stream {
 
     /// Responds without a request.
     func refuse(_ refusal: Refusal) {
-        isRefused = true
+        state.refuse()
         session.refuse(refusal) { head, body in
             let before = bytesSent
             start(head, body: .length(UInt64(body.count)))
@@ -153,7 +133,7 @@ final class HTTP2Stream {
             finish()
             return bytesSent - before + body.count
         }
-        if response == .none { session.reset(self, .refusedStream) }
+        if state.response == .none { session.reset(self, .refusedStream) }
     }
 
     func received(_ bytes: Span<UInt8>) {
@@ -163,32 +143,31 @@ final class HTTP2Stream {
             bytesPerSecond: session.settings.bodyRate)
         unconsumedBytes += bytes.count
         // A client may not wait for the tunnel (RFC 8441 section 4); the window bounds what it sends.
-        if extended != nil, !isTunnel, handler != nil { return beforeTunnel.append(bytes) }
+        if extended != nil, !state.isTunnel, handler != nil { return beforeTunnel.append(bytes) }
         handler?.received(bytes)
-        if !isPaused || handler == nil { consume() }
+        if !state.isPaused || handler == nil { consume() }
     }
 
     func receivedEnd() {
-        isRequestEnded = true
-        if awaitsEmptyEnd {
-            awaitsEmptyEnd = false
-            return session.begin(self)
-        }
-        guard let handler, awaitsEnd || isTunnel else { return }
-        awaitsEnd = false
-        do throws(ParseError) {
-            handler.receivedEnd(trailers: try assembler.finishTrailers())
-        } catch {
-            handler.malformed(error)
+        switch state.requestEnded() {
+        case .nothing: break
+        case .begin: session.begin(self)
+        case .tell:
+            do throws(ParseError) {
+                handler?.receivedEnd(trailers: try assembler.finishTrailers())
+            } catch {
+                handler?.malformed(error)
+            }
         }
     }
+
+    func resetByClient() { state.resetByClient() }
 
     private func consume() {
         guard unconsumedBytes > 0 else { return }
         let count = unconsumedBytes
         unconsumedBytes = 0
-        session.engine?.consume(count, stream: id)
-        session.attendSoon()
+        session.consumed(count, of: self)
     }
 
     // MARK: The body on its way out
@@ -196,12 +175,12 @@ final class HTTP2Stream {
     /// The part of the body that may go into the next frame.
     func bodyPart(countMax: Int) -> FrameEngine.BodyPart {
         let waiting = waitingBytes
-        let isEnd = response == .complete && waiting <= countMax
+        let isEnd = state.isResponseWhole && waiting <= countMax
         if waiting == 0, !isEnd { return .none }
         guard isEnd else { return .bytes(min(waiting, countMax), isEnd: false) }
         guard let trailers else { return .bytes(waiting, isEnd: true) }
         self.trailers = nil
-        session.engine?.submitTrailers(trailers, stream: id)
+        session.sendTrailers(trailers, of: self)
         return .endBeforeTrailers(waiting)
     }
 
@@ -236,11 +215,8 @@ final class HTTP2Stream {
     func submitHead() {
         guard let head else { return }
         self.head = nil
-        let fields = FieldBlock(head)
-        let isEmpty = !hasBody || (response == .complete && queue.isEmpty && trailers == nil)
-        if session.engine?.submit(fields, stream: id, hasBody: !isEmpty) != true {
-            session.reset(self, .internalError)
-        }
+        let isEmpty = state.content == HTTP2StreamState.Content.none || state.isResponseWhole && queue.isEmpty && trailers == nil
+        session.sendHead(head, of: self, hasBody: !isEmpty)
     }
 
     // MARK: Ends
@@ -248,7 +224,7 @@ final class HTTP2Stream {
     /// Tells the handler that the client is lost, once.
     func lose(_ cause: ClientLoss) {
         guard isExchanging else { return }
-        response = .abandoned
+        state.abandon()
         head = nil
         queue = ResponseQueue()
         let handler = handler
@@ -259,15 +235,16 @@ final class HTTP2Stream {
     /// Returns the windows of bytes that nobody will use.
     func giveBackWindow() {
         guard unconsumedBytes > 0 else { return }
-        session.engine?.consumeConnection(unconsumedBytes)
+        session.discarded(unconsumedBytes)
         unconsumedBytes = 0
     }
 
     /// The time at which the client has been waited for long enough; nil while it is not waited for.
     var deadline: Int64? {
-        if isTunnel { return lastActivity + session.settings.tunnelTimeout }
+        if state.isTunnel { return lastActivity + session.settings.tunnelTimeout }
         if isOutputLate { return outputPace.deadline }
-        return awaitsEmptyEnd || (awaitsEnd && !isPaused && handler != nil) ? bodyPace.deadline : nil
+        // An application that has let go takes no more of the request.
+        return state.awaitsRequest && (handler != nil || !state.hasBegun) ? bodyPace.deadline : nil
     }
 
     /// Begins to judge the client's window, or stops.
@@ -295,13 +272,10 @@ extension HTTP2Stream: ResponseStream {
         set { session.attachment = newValue }
     }
     var canWrite: Bool { !queue.isFull }
-    var takesBody: Bool {
-        guard let engine = session.engine else { return false }
-        return canWrite && !engine.isWindowClosed && !engine.isWindowClosed(stream: id)
-    }
+    var takesBody: Bool { canWrite && session.window(of: self) > 0 }
     var stuckBytes: Int {
-        guard let engine = session.engine, waitingBytes > 0 else { return 0 }
-        return max(0, waitingBytes - engine.window(stream: id))
+        guard session.carriesFrames, waitingBytes > 0 else { return 0 }
+        return max(0, waitingBytes - session.window(of: self))
     }
     func awaitWindow() { wait(for: .noStuckByte) }
     func awaitRoomForBody() { wait(for: .roomForBody) }
@@ -313,35 +287,30 @@ extension HTTP2Stream: ResponseStream {
     }
 
     func keep(_ object: AnyObject) { kept = object }
-    private var isOpen: Bool { session.engine != nil && response != .abandoned }
-
-    func pauseRequest() { isPaused = true }
+    func pauseRequest() { state.pause() }
 
     func resumeRequest() {
-        guard isPaused else { return }
-        isPaused = false
+        guard state.resume() else { return }
         bodyPace.restart(at: core.now, idleTimeout: session.settings.idleTimeout)
         consume()
     }
 
     func sendInterim(_ head: ResponseHead) {
         // RFC 9113 section 8.6: there is no 101.
-        guard isOpen, response == .none, head.status.rawValue != 101 else { return }
-        session.engine?.submitInterim(FieldBlock(head), stream: id)
-        session.attendSoon()
+        guard isOpen, state.response == .none, head.status.rawValue != 101 else { return }
+        session.sendInterim(head, of: self)
     }
 
     func start(_ head: consuming ResponseHead, body: BodyFraming) {
-        guard isOpen, response == .none else { return }
+        guard isOpen else { return }
         var body = body
         if extended != nil, head.status.isSuccessful {
             // It would say that the tunnel is open (RFC 8441 section 5).
             head = ResponseHead(status: .badGateway)
             body = .none
         }
-        response = .body
-        hasBody = body != .none
-        if hasBody {
+        guard state.start(body == .none ? .none : .body) else { return }
+        if body != .none {
             head.headers.remove(.contentLength)
             if case .length(let count) = body { head.headers.append(.contentLength, String(count)) }
         }
@@ -357,15 +326,13 @@ extension HTTP2Stream: ResponseStream {
 
     /// Accepts a protocol on the stream (RFC 8441 section 5): bytes pass both ways as DATA.
     func switchProtocols(_ head: consuming ResponseHead) {
-        guard isOpen, response == .none, extended != nil else { return abort() }
+        guard isOpen, state.response == .none, extended != nil else { return abort() }
         if let key = extended?.webSocketKey,
             head.headers.first(.secWebSocketAccept) != WebSocketKey.accept(key)
         {
             return abort()
         }
-        isTunnel = true
-        response = .body
-        hasBody = true
+        _ = state.start(.tunnel)
         var answer = ResponseHead(status: .ok, headers: head.headers)
         answer.headers.removeConnectionFields()
         answer.headers.remove(.contentLength)
@@ -377,54 +344,52 @@ extension HTTP2Stream: ResponseStream {
         let bytes = beforeTunnel
         beforeTunnel = []
         if !bytes.isEmpty { handler?.received(bytes.span) }
-        if !isPaused { consume() }
+        if !state.isPaused { consume() }
     }
 
     func write(_ piece: Span<UInt8>) {
-        guard isOpen, response == .body, hasBody, !piece.isEmpty else { return }
+        guard isOpen, state.takesBytes, !piece.isEmpty else { return }
         let wasEmpty = queue.isEmpty
         bytesSent += piece.count
         let passed = wasEmpty && head == nil && piece.count >= Self.passingBytesMin ? pass(piece) : 0
         guard passed < piece.count, isOpen else { return session.attendSoon() }
         if queue.append(piece.extracting(passed..<piece.count)) { session.awaitRoom(self) }
-        if wasEmpty, head == nil { session.engine?.resume(stream: id) }
+        if wasEmpty, head == nil { session.hasBody(self) }
         session.attendSoon()
     }
 
     /// Sends as much of a piece at once as goes, so that it is copied once; returns how many bytes went.
     private func pass(_ piece: Span<UInt8>) -> Int {
-        session.engine?.resume(stream: id)
+        session.hasBody(self)
         return unsafe piece.withUnsafeBufferPointer { bytes in
             // Safe: the queue forgets the bytes before they end.
             unsafe queue.borrow(bytes)
-            session.sendAtOnce(bytes.count) { queue.isEmpty || isResponseEnded }
+            session.sendAtOnce(bytes.count) { queue.isEmpty || state.isResponseEnded }
             return bytes.count - queue.endBorrowing()
         }
     }
 
     func finish(trailers: Headers) {
-        guard isOpen, response == .body else { return }
-        response = .complete
+        guard isOpen, state.finish() else { return }
         handler = nil
-        if hasBody, !isTunnel {
+        if state.content == .body {
             let fields = FieldBlock(trailers: trailers)
             if !fields.isEmpty { self.trailers = fields }
         }
-        if head == nil { session.engine?.resume(stream: id) }
+        if head == nil { session.hasBody(self) }
         session.attendSoon()
     }
 
     func withdraw() -> Bool {
-        guard isOpen, response == .body, head != nil, !isTunnel else { return false }
+        guard isOpen, head != nil, state.withdraw() else { return false }
         head = nil
-        response = .none
         queue = ResponseQueue()
         return true
     }
 
     func abort() {
         guard isOpen else { return }
-        response = .abandoned
+        state.abandon()
         head = nil
         handler = nil
         queue = ResponseQueue()

@@ -1,0 +1,37 @@
+/// What a stream asks of its connection; nothing happens once the connection carries no frames.
+extension HTTP2Session {
+    var carriesFrames: Bool { engine != nil }
+
+    func setPriority(_ priority: Priority, of stream: HTTP2Stream) {
+        engine?.setPriority(priority, stream: stream.id)
+    }
+
+    /// Opens the windows for bytes that the request's receiver has taken.
+    func consumed(_ count: Int, of stream: HTTP2Stream) {
+        engine?.consume(count, stream: stream.id)
+        attendSoon()
+    }
+
+    /// Opens the connection's window for bytes of a stream that has ended.
+    func discarded(_ count: Int) { engine?.consumeConnection(count) }
+
+    func sendInterim(_ head: ResponseHead, of stream: HTTP2Stream) {
+        engine?.submitInterim(FieldBlock(head), stream: stream.id)
+        attendSoon()
+    }
+
+    func sendHead(_ head: ResponseHead, of stream: HTTP2Stream, hasBody: Bool) {
+        guard engine?.submit(FieldBlock(head), stream: stream.id, hasBody: hasBody) != true else { return }
+        reset(stream, .internalError)
+    }
+
+    func sendTrailers(_ trailers: FieldBlock, of stream: HTTP2Stream) {
+        engine?.submitTrailers(trailers, stream: stream.id)
+    }
+
+    /// Has the stream asked for its body when the windows are open.
+    func hasBody(_ stream: HTTP2Stream) { engine?.resume(stream: stream.id) }
+
+    /// The bytes that the client takes of a stream now.
+    func window(of stream: HTTP2Stream) -> Int { engine?.window(stream: stream.id) ?? 0 }
+}
