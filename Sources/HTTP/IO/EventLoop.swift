@@ -105,6 +105,8 @@ package final class EventLoop: Sendable {
         package let readBuffer = ReadBuffer(capacity: 64 * 1024)
         /// The time of the current events in monotonic milliseconds.
         package var now: Int64 { clock }
+        /// Called at the end of each turn with the microseconds that it took: the time for which everybody else has waited.
+        package var turnEnded: ((_ microseconds: Int) -> Void)?
 
         /// The current time in the form of a Date field, updated once per second.
         package var date: String {
@@ -190,7 +192,7 @@ extension EventLoop.Core {
             let timeout = unsafe hasWork ? 0 : table.millisecondsToNext(now: now)
             // Safe: the callee writes at most 256 events.
             let count = Int(unsafe CLinux_epoll_wait(epoll.raw, &events, 256, timeout))
-            lookAtClock()
+            let beganAt = lookAtClock()
             let polledAt = now
             for position in 0..<max(0, count) {
                 if position % Self.clockInterval == Self.clockInterval - 1 { lookAtClock() }
@@ -201,6 +203,7 @@ extension EventLoop.Core {
             // After a stall more events wait than one batch holds. No handler is late before its turn.
             fullBatches = count == events.count ? fullBatches + 1 : 0
             if fullBatches % Self.fullBatchesMax == 0 { expireAll(upTo: polledAt) }
+            turnEnded?(Int(SystemClock.monotonicNanoseconds - beganAt) / 1_000)
         }
         _ = unsafe table.removeAll()
     }
@@ -211,8 +214,12 @@ extension EventLoop.Core {
     /// The number of consecutive full batches before deadlines count.
     private static let fullBatchesMax = 16
 
-    private func lookAtClock() {
-        clock = SystemClock.monotonicNanoseconds / 1_000_000
+    /// Sets the time of the current events; returns it in nanoseconds.
+    @discardableResult
+    private func lookAtClock() -> Int64 {
+        let nanoseconds = SystemClock.monotonicNanoseconds
+        clock = nanoseconds / 1_000_000
+        return nanoseconds
     }
 
     private func dispatch(_ event: CLinux_event) {

@@ -215,8 +215,9 @@ final class HTTP2Stream {
     func submitHead() {
         guard let head else { return }
         self.head = nil
-        let isEmpty = state.content == HTTP2StreamState.Content.none || state.isResponseWhole && queue.isEmpty && trailers == nil
-        session.sendHead(head, of: self, hasBody: !isEmpty)
+        let isOver = state.isResponseWhole && queue.isEmpty && trailers == nil
+        let hasBody = state.content == .body || state.content == .tunnel
+        session.sendHead(head, of: self, hasBody: hasBody && !isOver)
     }
 
     // MARK: Ends

@@ -103,8 +103,10 @@ extension Exchange {
     /// The loop codes no more than this at once.
     private static let openedBytesMax = 64 << 10
 
-    /// Makes an encoder; beside the loop if a dictionary is to be indexed first, or much of the body has come, or the
-    /// client has many requests under way. A client that cannot take the body costs no coding before it can.
+    /// Makes an encoder.
+    ///
+    /// It is made beside the loop if a dictionary is to be indexed first, or much of the body has come, or the client has many
+    /// requests under way. A client that cannot take the body costs no coding before it can.
     private func openEncoder(
         _ decision: Decision, bodyBytes: Int?, held: [UInt8]
     ) -> StreamCoding {

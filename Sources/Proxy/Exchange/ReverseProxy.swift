@@ -27,6 +27,7 @@ final class ReverseProxy: Application, Handler {
         index = context.store.reader()
         metrics = LoopMetrics(routes: context.routeNames.texts.count)
         token = core.add(self)
+        core.turnEnded = { [metrics] in metrics.countTurn(microseconds: $0) }
         upstreams.adopt(context.upstreams, metrics, core: core)
     }
 

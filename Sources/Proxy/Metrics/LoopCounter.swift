@@ -121,15 +121,17 @@ struct LoopHistogram: LoopSeries {
     private static let width = bounds.count + 2
 
     let metric: Metric
-    private let rowLabel: MetricRows.Label
+    /// Nil for a histogram of one row.
+    private let rowLabel: MetricRows.Label?
     private var counts: [Int] = []
 
-    init(_ name: String, per rowLabel: MetricRows.Label, _ help: String) {
-        metric = Metric(name: name, kind: .histogram, labels: [rowLabel.rawValue], help: help)
+    init(_ name: String, per rowLabel: MetricRows.Label? = nil, _ help: String) {
+        let labels = rowLabel.map { [$0.rawValue] } ?? []
+        metric = Metric(name: name, kind: .histogram, labels: labels, help: help)
         self.rowLabel = rowLabel
     }
 
-    mutating func add(microseconds: Int, row: Int) {
+    mutating func add(microseconds: Int, row: Int = 0) {
         let start = row * Self.width
         if start >= counts.count { counts.grow(toRows: row + 1, of: Self.width) }
         counts[start + (Self.bounds.firstIndex { microseconds <= $0 } ?? Self.bounds.count)] += 1
@@ -137,14 +139,15 @@ struct LoopHistogram: LoopSeries {
     }
 
     func samples(_ rows: MetricRows) -> [MetricSample] {
-        zip(rows[rowLabel], stride(from: 0, to: counts.count, by: Self.width)).flatMap { name, start in
-            samples(of: name, counts[start..<(start + Self.width)])
+        let labels = rowLabel.map { label in rows[label].map { [$0] } } ?? [[]]
+        return zip(labels, stride(from: 0, to: counts.count, by: Self.width)).flatMap { labels, start in
+            samples(labels, counts[start..<(start + Self.width)])
         }
     }
 
-    private func samples(of name: String, _ row: ArraySlice<Int>) -> [MetricSample] {
+    private func samples(_ labels: [String], _ row: ArraySlice<Int>) -> [MetricSample] {
         guard let sum = row.last, row.dropLast().contains(where: { $0 > 0 }) else { return [] }
         return MetricSample.histogram(
-            metric, [name], row.dropLast(), bounds: Self.bounds, sumMicroseconds: sum)
+            metric, labels, row.dropLast(), bounds: Self.bounds, sumMicroseconds: sum)
     }
 }

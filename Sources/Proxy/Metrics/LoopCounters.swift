@@ -96,6 +96,10 @@ struct LoopCounters: Sendable {
         "dictum_rejected_requests_total", labels: [MetricLabel("reason", RejectionReason.self)],
         "Requests that Dictum refused or gave up, by the reason.")
 
+    var turns = LoopHistogram(
+        "dictum_loop_turn_seconds",
+        "Time of an event loop's turns, for which all other connections of the loop wait.")
+
     // MARK: Upstreams
 
     var upstreamConnectTime = LoopHistogram(

@@ -29,6 +29,7 @@ final class LoopMetrics {
     func countConnect(microseconds: Int, row: Int) {
         counters.upstreamConnectTime.add(microseconds: microseconds, row: row)
     }
+    func countTurn(microseconds: Int) { counters.turns.add(microseconds: microseconds) }
     func countRetry(_ reason: RetryReason) { counters.upstreamRetries.add(at: reason.index) }
     func countRetryOverBudget() { counters.upstreamRetriesOverBudget.add() }
     func countAdmission() { counters.admissions.add() }

@@ -44,6 +44,27 @@ struct EventLoopTests {
         loop.join()
     }
 
+    @Test func `a turn takes as long as everything that is done in it`() {
+        let loop = EventLoop(label: "test.loop")
+        let longest = Guarded(0)
+        let done = DispatchSemaphore(value: 0)
+        loop.execute { core in
+            core.turnEnded = { microseconds in longest.withLock { $0 = max($0, microseconds) } }
+        }
+        // Two jobs of one turn, since the first one asks for the second.
+        loop.execute { core in
+            usleep(20_000)
+            core.loop.execute { core in
+                usleep(20_000)
+                core.loop.execute { _ in core.loop.execute { _ in done.signal() } }
+            }
+        }
+        #expect(done.wait(timeout: .now() + .seconds(60)) == .success)
+        #expect(longest.withLock { $0 } >= 40_000)
+        loop.stop()
+        loop.join()
+    }
+
     private final class Asker: Handler {
         private let journal: Journal
 

@@ -123,6 +123,7 @@ import Testing
         metrics.countRequest(record { ($0.routeIndex, $0.status) = (1, 0) })
         let row = metrics.row(ofUpstream: "shop")
         metrics.countConnect(microseconds: 700, row: row)
+        for micros in [200, 30_000] { metrics.countTurn(microseconds: micros) }
         for micros in [300, 40_000] {
             metrics.countRequest(
                 record {
@@ -137,6 +138,8 @@ import Testing
             (#"dictum_upstream_connect_seconds_bucket{name="shop",le="0.0005"}"#, "0"),
             (#"dictum_upstream_connect_seconds_bucket{name="shop",le="0.001"}"#, "1"),
             (#"dictum_upstream_head_seconds_count{name="shop"}"#, "2"),
+            (#"dictum_loop_turn_seconds_bucket{le="0.0005"}"#, "1"),
+            ("dictum_loop_turn_seconds_count", "2"), ("dictum_loop_turn_seconds_sum", "0.0302"),
             (#"dictum_upstream_head_seconds_sum{name="shop"}"#, "0.0403"),
         ] {
             #expect(value(of: series, in: samples) == expected, "\(series)")
