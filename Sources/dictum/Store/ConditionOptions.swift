@@ -46,9 +46,10 @@ struct ConditionOptions: ParsableArguments {
     func purge(_ configuration: Configuration?) throws -> Purge {
         let routes = configuration.map { CurrentRoutes($0) }
         if let route, routes?.has(route) != true {
-            throw routes == nil
-                ? ValidationError("--route needs --config FILE, which has the routes")
-                : CommandError("the configuration has no route \(route); `dictum check` lists all")
+            throw CommandError(
+                routes == nil
+                    ? "--route needs --config FILE, which has the routes"
+                    : "the configuration has no route \(route); `dictum check` lists all")
         }
         return Purge(try order(), routes: routes)
     }
