@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Proxy
+internal import Storage
 
 /// `dictum purge`: has a running proxy forget versions.
 struct PurgeCommand: ParsableCommand {
@@ -16,20 +17,7 @@ struct PurgeCommand: ParsableCommand {
 
     @OptionGroup var admin: AdminOptions
 
-    @Option(
-        help: ArgumentHelp("Only versions of this host; without a port, of all ports.", valueName: "host"))
-    var host: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Only versions of this path, whatever the query, and those that clients may use as dictionaries there.",
-            valueName: "path"))
-    var path: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Only versions of this route, as /routes and the log write it.", valueName: "route"))
-    var route: String?
+    @OptionGroup var conditions: ConditionOptions
 
     @Option(
         help: ArgumentHelp(
@@ -44,15 +32,17 @@ struct PurgeCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
-        guard host != nil || path != nil || route != nil || !user.isEmpty else {
+        guard !conditions.given.isEmpty || !user.isEmpty else {
             throw ValidationError("expected at least one of --host, --path, --route and --user")
         }
-        guard user.isEmpty || host != nil else { throw ValidationError("--user needs --host HOST") }
+        guard user.isEmpty || conditions.host != nil else {
+            throw ValidationError("--user needs --host HOST")
+        }
     }
 
     func run() throws {
-        let given = [("host", host), ("path", path), ("route", route)] + user.map { ("user", $0) }
-        var parameters = given.compactMap { name, value in value.map { "\(name)=\(Self.encoded($0))" } }
+        let given = conditions.given.map { ($0.condition.rawValue, $0.value) } + user.map { ("user", $0) }
+        var parameters = given.map { name, value in "\(name)=\(Self.encoded(value))" }
         if dryRun { parameters.append("dry_run=true") }
         let result = try admin.client().purge(parameters.joined(separator: "&"))
         print(json ? OutputFormat.json(result) : text(result))

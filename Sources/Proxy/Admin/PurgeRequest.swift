@@ -29,14 +29,14 @@ struct PurgeRequest: Sendable, Equatable {
     }
 
     private mutating func read(_ name: String, _ value: String) throws(AdminRefusal) {
-        switch name {
-        case "host": order.host = value.lowercased()
-        case "path":
-            guard value.hasPrefix("/"), !value.contains("?") else {
-                throw Self.refusal("path begins with / and has no query")
+        if let condition = PurgeOrder.Condition(rawValue: name) {
+            do throws(PurgeOrder.ConditionError) {
+                return try order.add(condition, value)
+            } catch {
+                throw Self.refusal("\(name) \(error.expectation)")
             }
-            order.path = value
-        case "route": order.route = value
+        }
+        switch name {
         case "user":
             let item = value.split(separator: "=", maxSplits: 1).map { String($0) }
             guard item.count == 2, let known = IdentityItem(item[0]) else {

@@ -18,10 +18,7 @@ final class Purger: Sendable {
 
     /// Makes an order one that the store carries out, by the routes of this node.
     func purge(_ order: PurgeOrder, rankMax: Int64 = .max) -> Purge {
-        let routes = routes.withLock { $0 }
-        return Purge(order, rankMax: rankMax) { route, chain, url in
-            routes?.makes(chain, url: url, route: route) ?? false
-        }
+        Purge(order, rankMax: rankMax, routes: routes.withLock { $0 })
     }
 }
 

@@ -4,50 +4,6 @@ internal import Primitives
 internal import Redis
 internal import Storage
 
-/// The latest orders to remove versions: what they include does not come back from another node; a pure value.
-struct FormerPurges: Sendable {
-    private(set) var all: [Purge] = []
-    /// The orders of other nodes that this one has yet to carry out.
-    private var waiting: [Purge] = []
-
-    private static let countMax = 256
-
-    /// Remembers a purge; returns true if the caller must schedule the work, where `isWaiting`.
-    mutating func add(_ purge: Purge, isWaiting: Bool) -> Bool {
-        Self.merge(purge, into: &all)
-        if all.count > Self.countMax { all.removeFirst() }
-        guard isWaiting else { return false }
-        defer { Self.merge(purge, into: &waiting) }
-        return waiting.isEmpty
-    }
-
-    mutating func takeWaiting() -> [Purge] {
-        defer { waiting = [] }
-        return waiting
-    }
-
-    /// Orders that differ only in their users are one, so that many log-outs cost one visit of the store.
-    private static func merge(_ purge: Purge, into list: inout [Purge]) {
-        guard let owners = purge.order.owners, let last = list.indices.last,
-            let others = list[last].order.owners
-        else { return list.append(purge) }
-        var merged = purge
-        merged.order.owners = others
-        guard merged.order == list[last].order, owners.count + others.count <= 4_096 else {
-            return list.append(purge)
-        }
-        merged.order.owners = owners.union(others)
-        merged.rankMax = max(purge.rankMax, list[last].rankMax)
-        list[last] = merged
-    }
-
-    func include(_ chain: ChainKey, url: String?, rank: Int64) -> Bool {
-        all.contains { $0.includes(chain, url: url, rank: rank) }
-    }
-}
-
-// MARK: - Removing on request
-
 extension SharedMemory {
     /// The difference between the clocks of two nodes that does no harm: versions that came so long after an order may go
     /// with it.
@@ -61,7 +17,7 @@ extension SharedMemory {
     /// Returns false if the shared store did not confirm it in time. Blocks: never call it on an event loop.
     func tell(_ order: PurgeOrder, removed: [Storage.Version]) -> Bool {
         let purge = purger.purge(order, rankMax: SystemClock.unixMicroseconds + Self.skewMicroseconds)
-        _ = purges.withLock { $0.add(purge, isWaiting: false) }
+        purges.withLock { $0.former.add(purge) }
         remove([purge], removed: removed)
         let entries = order.parts.map { part in
             let fields: [SignedEntry.Field] = [
@@ -94,17 +50,22 @@ extension SharedMemory {
         let micros = Int64(clamping: time).multipliedReportingOverflow(by: 1000)
         let purge = purger.purge(
             order, rankMax: micros.overflow ? .max : micros.partialValue + Self.skewMicroseconds)
-        guard purges.withLock({ $0.add(purge, isWaiting: true) }) else { return }
+        let isFirst = purges.withLock { purges in
+            purges.former.add(purge)
+            defer { purges.waiting.add(purge) }
+            return purges.waiting.isEmpty
+        }
+        guard isFirst else { return }
         work.asyncAfter(deadline: .now() + .milliseconds(Self.purgeMilliseconds)) { [weak self] in
             guard let self else { return }
-            let due = purges.withLock { $0.takeWaiting() }
+            let due = purges.withLock { $0.waiting.takeAll() }
             remove(due, removed: store.purge(due))
         }
     }
 
     /// Returns true if a version may not come back, since an order that came after it includes it.
     func isPurged(_ chain: ChainKey, url: String?, rank: Int64) -> Bool {
-        purges.withLock { $0 }.include(chain, url: url, rank: rank)
+        purges.withLock { $0.former }.include(chain, url: url, rank: rank)
     }
 
     /// Removes versions from the shared store: those that this node has removed, and all others that it knows of.

@@ -56,7 +56,7 @@ final class SharedMemory: Sendable {
     let following: Guarded<Following>
     let superseded = Guarded(Superseded())
     let purger: Purger
-    let purges = Guarded(FormerPurges())
+    let purges = Guarded((former: PurgeList(), waiting: PurgeList(countMax: .max)))
     let corruptReminder = Reminder()
 
     /// The number of different versions that requests wait for.

@@ -36,6 +36,9 @@ package struct CurrentRoutes: Sendable {
         return dictionary
     }
 
+    /// Returns true if there is a route with this text.
+    package func has(_ route: String) -> Bool { routes.has(route) }
+
     /// Returns true if a chain is of the route with this text; the URL is that of a version, if it is known.
     package func makes(_ chain: ChainKey, url: String?, route text: String) -> Bool {
         // The match of most chains is their path; that of others is one of the paths that the route is for.
@@ -60,6 +63,15 @@ package struct CurrentRoutes: Sendable {
         if version.isUpstreamMatch { return true }
         return route.matchValue(of: url) == version.chainKey.match
             && dictionary.matchDest == version.chainKey.matchDest
+    }
+}
+
+extension Purge {
+    /// An order by these routes; without any, no version is of a route.
+    package init(_ order: PurgeOrder, rankMax: Int64 = .max, routes: CurrentRoutes?) {
+        self.init(order, rankMax: rankMax) { route, chain, url in
+            routes?.makes(chain, url: url, route: route) ?? false
+        }
     }
 }
 

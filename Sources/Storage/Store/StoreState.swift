@@ -38,6 +38,8 @@ struct StoreState: ~Copyable, Sendable {
     var retention = Retention()
     var privateOrder = PrivateOrder()
     var authorities = Authorities()
+    /// The latest purges, up to their time.
+    var purges = PurgeList()
     /// The changes of holder counts for other nodes; nil if there are none.
     var demandLog: DemandLog?
 

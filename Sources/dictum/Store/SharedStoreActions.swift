@@ -6,6 +6,7 @@ internal import Storage
 /// `list`, `verify` and `rm` of the store that several proxies share.
 struct SharedStoreActions {
     let catalogue: SharedCatalogue
+    let configuration: Configuration
     let isJSON: Bool
 
     private struct Listing: Encodable {
@@ -22,11 +23,11 @@ struct SharedStoreActions {
     }
 
     /// Prints the announced versions that the server has; sealed ones are counted.
-    func list(_ chains: ChainOptions) throws {
+    func list(_ conditions: ConditionOptions) throws {
         let keys = try catalogue.versionKeys()
         let sealed = keys.count { SharedName(key: $0)?.isSealed == true }
         let entries = try catalogue.entries(among: keys)
-        let chosen = entries.filter { chains.includes($0.chain) }
+        let chosen = try self.chosen(conditions, among: entries)
         let unannounced = keys.count - sealed - entries.count
         if isJSON {
             let versions = chosen.map {
@@ -103,23 +104,33 @@ struct SharedStoreActions {
     }
 
     /// Removes the versions with these digests, or of these chains; without any, everything.
-    func remove(_ digests: [DigestArgument], _ chains: ChainOptions, isAll: Bool, isDryRun: Bool) throws {
+    func remove(_ digests: [DigestArgument], _ conditions: ConditionOptions, isAll: Bool, isDryRun: Bool)
+        throws
+    {
         if isAll, !isDryRun { return report(try catalogue.removeAll(), "key", isDryRun) }
         let keys = try catalogue.versionKeys()
         if isAll { return report(keys.count, "version", isDryRun) }
         let chosen =
             try digests.isEmpty
-            ? catalogue.entries(among: keys).filter { chains.includes($0.chain) }.map(\.key)
+            ? self.chosen(conditions, among: catalogue.entries(among: keys)).map(\.key)
             : keys.filter { key in
                 let digest = key.split(separator: ":").last.flatMap { Digest(base64URL: String($0)) }
                 return digest.map { digest in digests.contains { $0.names(digest) } } ?? false
             }
         guard !chosen.isEmpty else {
             throw CommandError(
-                "no version in \(catalogue.url) has \(digests.isEmpty ? chains.text : "such a digest")")
+                "no version in \(catalogue.url) has \(digests.isEmpty ? conditions.text : "such a digest")")
         }
         if !isDryRun { try catalogue.remove(chosen) }
         report(chosen.count, "version", isDryRun)
+    }
+
+    /// Returns the entries that meet every condition; what their URLs are is not announced.
+    private func chosen(_ conditions: ConditionOptions, among entries: [SharedCatalogue.Entry]) throws
+        -> [SharedCatalogue.Entry]
+    {
+        let purge = try conditions.purge(configuration)
+        return entries.filter { purge.includes($0.chain, url: nil, rank: 0) }
     }
 
     private func report(_ count: Int, _ noun: String, _ isDryRun: Bool) {

@@ -12,7 +12,7 @@ struct StoreListCommand: ParsableCommand {
             """)
 
     @OptionGroup var store: AnyStoreOptions
-    @OptionGroup var chains: ChainOptions
+    @OptionGroup var conditions: ConditionOptions
 
     @Flag(help: "Print one line per version, the newest of a chain first, instead of one per chain.")
     var versions = false
@@ -31,10 +31,10 @@ struct StoreListCommand: ParsableCommand {
     }
 
     func run() throws {
-        if store.shared { return try store.useShared(isJSON: json) { try $0.list(chains) } }
+        if store.shared { return try store.useShared(isJSON: json) { try $0.list(conditions) } }
         try store.own.use { opened in
             let isCurrent = opened.isCurrent
-            let found = try opened.catalogue.versions().filter { chains.includes($0.chainKey) }
+            let found = try opened.versions(conditions)
             let hidden = try opened.catalogue.hidden()
             let entries = ChainEntry.entries(found, isCurrent: isCurrent)
             if versions {

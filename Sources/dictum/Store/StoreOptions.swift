@@ -51,30 +51,7 @@ struct AnyStoreOptions: ParsableArguments {
         guard let configuration = try own.readConfiguration() else { return }
         let catalogue = try SharedCatalogue(configuration)
         defer { catalogue.close() }
-        try work(SharedStoreActions(catalogue: catalogue, isJSON: isJSON))
-    }
-}
-
-/// The options that select chains.
-struct ChainOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Only chains with this match, such as /api/feed.", valueName: "match"))
-    var chain: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "Only chains of this host, with its port unless that is the default.", valueName: "authority"))
-    var authority: String?
-
-    var isGiven: Bool { chain != nil || authority != nil }
-
-    func includes(_ key: ChainKey) -> Bool {
-        (chain == nil || key.match == chain) && (authority == nil || key.authority == authority?.lowercased())
-    }
-
-    /// The selection, for error texts.
-    var text: String {
-        [chain.map { "the match \($0)" }, authority.map { "the authority \($0)" }].compactMap(\.self)
-            .joined(separator: " and ")
+        try work(SharedStoreActions(catalogue: catalogue, configuration: configuration, isJSON: isJSON))
     }
 }
 
@@ -130,6 +107,12 @@ struct OpenedStore {
     /// Returns true for versions that a configured route would create; nil without a configuration.
     var isCurrent: ((Version) -> Bool)? {
         configuration.map { CurrentRoutes($0).makes }
+    }
+
+    /// Returns the versions that meet every condition.
+    func versions(_ conditions: ConditionOptions) throws -> [Version] {
+        let purge = try conditions.purge(configuration)
+        return try catalogue.versions().filter(purge.includes)
     }
 
     /// Returns the versions with a digest; throws if there is none, or if the prefix is ambiguous.

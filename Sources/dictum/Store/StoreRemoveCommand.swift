@@ -23,7 +23,7 @@ struct StoreRemoveCommand: ParsableCommand {
     var digests: [DigestArgument] = []
 
     @OptionGroup var store: AnyStoreOptions
-    @OptionGroup var chains: ChainOptions
+    @OptionGroup var conditions: ConditionOptions
 
     @Flag(help: "Remove everything except the versions of private routes; with --shared, everything.")
     var all = false
@@ -35,19 +35,19 @@ struct StoreRemoveCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
-        guard [!digests.isEmpty, chains.isGiven, all].count(where: { $0 }) == 1 else {
-            throw ValidationError("expected digests, or --chain, --authority or both, or --all")
+        guard [!digests.isEmpty, !conditions.given.isEmpty, all].count(where: { $0 }) == 1 else {
+            throw ValidationError("expected digests, or conditions (--host, --path, --route), or --all")
         }
     }
 
     func run() throws {
         if store.shared {
             return try store.useShared(isJSON: json) {
-                try $0.remove(digests, chains, isAll: all, isDryRun: dryRun)
+                try $0.remove(digests, conditions, isAll: all, isDryRun: dryRun)
             }
         }
         try store.own.use { opened in
-            let versions = try digests.isEmpty ? chosen(opened.catalogue) : named(opened)
+            let versions = try digests.isEmpty ? chosen(opened) : named(opened)
             try StoreRemoval(isDryRun: dryRun, isJSON: json).remove(versions, from: opened.catalogue)
         }
     }
@@ -57,17 +57,18 @@ struct StoreRemoveCommand: ParsableCommand {
         return try digests.flatMap { try opened.versions($0) }.filter { seen.insert($0.id).inserted }
     }
 
-    private func chosen(_ catalogue: StoreCatalogue) throws -> [Version] {
-        let versions = try catalogue.versions().filter { chains.includes($0.chainKey) }
+    private func chosen(_ opened: OpenedStore) throws -> [Version] {
+        let versions = try opened.versions(conditions)
         guard !versions.isEmpty || all else {
             throw CommandError(
-                "no chain in \(catalogue.path) has \(chains.text); `dictum store list` lists all")
+                "no version in \(opened.catalogue.path) has \(conditions.text); `dictum store list` lists all"
+            )
         }
-        let authorities = Set(versions.map(\.chainKey.authority)).sorted()
-        guard all || chains.authority != nil || authorities.count == 1 else {
+        let hosts = Set(versions.map(\.chainKey.authority)).sorted()
+        guard all || conditions.host != nil || hosts.count == 1 else {
             throw CommandError(
-                "chains of \(authorities.count) authorities have \(chains.text); choose one with --authority: "
-                    + authorities.prefix(8).joined(separator: ", ") + (authorities.count > 8 ? ", …" : ""))
+                "versions of \(hosts.count) hosts have \(conditions.text); choose one with --host: "
+                    + hosts.prefix(8).joined(separator: ", ") + (hosts.count > 8 ? ", …" : ""))
         }
         return versions
     }

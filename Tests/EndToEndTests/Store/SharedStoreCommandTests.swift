@@ -60,7 +60,7 @@ struct SharedStoreCommandTests {
         #expect(version.authority == "api.test" && version.match == "/api/feed")
         #expect(version.bytes == body.count)
         #expect(try fixture.run("list").text.contains(version.sha256))
-        #expect(try fixture.run("list", "--chain", "/other").text.hasPrefix("0 versions"))
+        #expect(try fixture.run("list", "--path", "/other").text.hasPrefix("0 versions"))
         #expect(try fixture.run("verify").text.hasPrefix("1 version read"))
 
         let key = try #require(try fixture.keys().first)

@@ -84,9 +84,9 @@ internal import Testing
         #expect(lines.count == 5)
         #expect(lines[0].hasPrefix("AUTHORITY  MATCH"))
         #expect(lines[4] == "3 chains, 4 versions, 1.6 KiB")
-        #expect(try decoded(store.run("list", "--json", "--authority", "A.test")).chains?.count == 1)
-        #expect(try decoded(store.run("list", "--json", "--chain", "/b")).chains?.map(\.versions) == [2])
-        #expect(try store.run("list", "--chain", "/none").text == "0 chains, 0 versions, 0 B\n")
+        #expect(try decoded(store.run("list", "--json", "--host", "A.test")).chains?.count == 1)
+        #expect(try decoded(store.run("list", "--json", "--path", "/b")).chains?.map(\.versions) == [2])
+        #expect(try store.run("list", "--path", "/none").text == "0 chains, 0 versions, 0 B\n")
     }
 
     @Test func `versions are listed the newest first, and shown by any form of their digest`() throws {

@@ -31,12 +31,13 @@ internal import Testing
         #expect(words.contains("first hexadecimal digits, at least four, or"))
     }
 
-    @Test func `what rm asks for is what it takes: a chain alone, an authority alone, or both`() throws {
+    @Test func `what rm asks for is what it takes: a path alone, a host alone, or both`() throws {
         let refused = try RunningProcess.run(["store", "rm", "--store", "b"])
-        #expect(refused.errors.contains("expected digests, or --chain, --authority or both, or --all"))
+        #expect(
+            refused.errors.contains("expected digests, or conditions (--host, --path, --route), or --all"))
         let choices = [
-            ["--chain", "/feed"], ["--authority", "api.test"],
-            ["--chain", "/feed", "--authority", "api.test"],
+            ["--path", "/feed"], ["--host", "api.test"],
+            ["--path", "/feed", "--host", "api.test"],
         ]
         for choice in choices {
             let store = try FilledStore()
@@ -115,7 +116,7 @@ internal import Testing
             #expect(result.status == 1)
             #expect(result.errorLines.count == 1 && result.errors.contains("no version"))
         }
-        #expect(try store.run("rm", "--chain", "/none").status == 1)
+        #expect(try store.run("rm", "--path", "/none").status == 1)
     }
 
     @Test func `the beginning of several digests lists them, and removes none`() throws {
@@ -142,14 +143,14 @@ internal import Testing
         #expect(try store.sqlite("SELECT count(*) FROM version") == "1")
     }
 
-    @Test func `a chain of several authorities is not removed without a choice`() throws {
+    @Test func `a path of several hosts is not removed without a choice`() throws {
         let store = try FilledStore()
         try store.admit([1])
         try store.admit([2], authority: "other.test")
-        let result = try store.run("rm", "--chain", "/feed")
+        let result = try store.run("rm", "--path", "/feed")
         #expect(result.status == 1)
         #expect(result.errors.contains("api.test, other.test"))
-        #expect(try store.run("rm", "--chain", "/feed", "--authority", "Other.test").status == 0)
+        #expect(try store.run("rm", "--path", "/feed", "--host", "Other.test").status == 0)
         #expect(try store.sqlite("SELECT authority FROM chain") == "api.test")
     }
 }

@@ -45,6 +45,30 @@ import Testing
         #expect(!slot.extend(to: 1))
     }
 
+    @Test func `a copy that began before a purge of its kind is not admitted, and one that began later is`()
+        throws
+    {
+        let store = try DictionaryStore.open(":memory:")
+        let slots = try [
+            store.slot(url: "/feed", bytes: nil).get(), store.slot(url: "/other", bytes: nil).get(),
+        ]
+        let purge = Purge(PurgeOrder(path: "/feed")) { _, _, _ in false }
+        #expect(store.purge([purge], isDryRun: true).isEmpty)
+        #expect(store.purge([purge]).isEmpty)
+        let other = ChainKey(authority: "api.example", match: "/other")
+        func admit(_ chain: ChainKey, _ slot: AdmissionSlot) throws(AdmissionRefusal) {
+            let key = VersionKey(chain: chain, url: chain.match, variant: "")
+            try store.admit(
+                VersionCandidate(sampleBody(1), key: key, policy: AdmissionPolicy()), slot: slot, now: 1000)
+        }
+        #expect(throws: AdmissionRefusal.purged) { try admit(feedChain, slots[0]) }
+        #expect(store.statistics.versions == 0 && store.statistics.refusals == [.purged: 1])
+        #expect(!slots[0].extend(to: 1), "it has given its place back")
+        try admit(other, slots[1])
+        try admit(feedChain, store.slot(url: "/feed", bytes: nil).get())
+        #expect(store.statistics.versions == 2)
+    }
+
     @Test(arguments: [false, true])
     func `a body of unknown length may be as large as one of known length`(isImplied: Bool) throws {
         for bytes in [100_000, 790_000, 800_000, 1_000_000, 1_000_001, 5_000_000] {

@@ -162,7 +162,7 @@ const fill = (parent, items, keyOf, create, update) => {
   for (const child of known.values()) child.remove();
 };
 
-/** Fills a table's body; a cell is a text, {text, class, title}, or {update} for a cell that updates itself. */
+/** Fills a table's body; a cell is a text, {text, class, title}, {path}, or {update} for a cell that updates itself. */
 const fillTable = (id, items, keyOf, cellsOf, emptyText) => {
   const table = byId(id);
   const heads = [...table.tHead.querySelectorAll("th")];
@@ -182,7 +182,8 @@ const fillTable = (id, items, keyOf, cellsOf, emptyText) => {
       const cell = row.cells[place];
       const given = typeof content === "object" ? content : { text: content };
       if (given.update) return given.update(cell);
-      setText(cell, given.text);
+      if (given.path) setPath(cell, given.path);
+      else setText(cell, given.text);
       cell.className = [heads[place].className, given.class ?? ""].join(" ").trim();
       if (given.title) cell.title = given.title;
     });
@@ -434,7 +435,7 @@ const showSlowest = ({ routes, time }) => {
   all.sort((one, other) => other.seconds - one.seconds);
   const keyOf = (coding) => [coding.route, coding.coding, coding.seconds, coding.time].join(" ");
   fillTable("slowest", all.slice(0, 12), keyOf, (coding) => [
-    coding.route === "none" ? "no route" : coding.route, coding.coding, elapsed(coding.seconds), size(coding.body_bytes),
+    { path: coding.route === "none" ? "no route" : coding.route }, coding.coding, elapsed(coding.seconds), size(coding.body_bytes),
     size(coding.sent_bytes), ago(time - coding.time),
   ], "Nothing was coded in the last ten minutes.");
 };
@@ -496,7 +497,7 @@ const showChains = async () => {
   const keyOf = ({ authority, match, match_dest: destinations }) => [authority, match, ...destinations].join(" ");
   fillTable("chains", page.chains, keyOf, (chain) => [
     chain.authority,
-    { text: chain.match + (chain.match_dest.length > 0 ? ` (${chain.match_dest.join(", ")})` : ""), class: "break" },
+    { path: chain.match + (chain.match_dest.length > 0 ? ` (${chain.match_dest.join(", ")})` : ""), class: "break" },
     count(chain.versions),
     (chain.holders_partial ? "at least " : "") + count(chain.holders),
     { text: size(chain.stored_bytes), title: `${count(chain.stored_bytes)} bytes` },
@@ -544,7 +545,7 @@ const showReport = async () => {
       ...list(observed.unkept, (reason) => `kept by no browser (${reason})`),
     ];
     return [
-      route + (mode === "observe" ? "" : ` (${mode} now)`),
+      { path: route + (mode === "observe" ? "" : ` (${mode} now)`) },
       count(observed.responses),
       count(observed.returns),
       { update: (cell) => updateShare(cell, observed.returns > 0 ? observed.deltas / observed.returns : undefined) },

@@ -16,6 +16,8 @@ package final class AdmissionSlot: Sendable {
     private let budget: AdmissionBudget
     private let terms: AdmissionBudget.Terms
     private let begunAt: UInt64
+    /// The time at which the copy began, in microseconds since 1970, as the ranks of versions.
+    let rank = SystemClock.unixMicroseconds
     private let held: Guarded<Held>
 
     /// Makes a slot for bytes that `budget` has reserved already.

@@ -53,8 +53,9 @@ extension DictionaryStore {
     ///
     /// On return, every reader finds the version and its body is in memory; it is on disk within 100 ms. A known body
     /// becomes the newest version again; it needs no slot and gives back the given one. Any other body uses up the
-    /// slot; without one it is refused if there is no room. `former` is the version that the client came with; if the
-    /// response offers the new body, the client no longer holds it.
+    /// slot; without one it is refused if there is no room. A copy that began before a purge of its kind is refused.
+    /// `former` is the version that the client came with; if the response offers the new body, the client no longer holds
+    /// it.
     @discardableResult
     package func admit(
         _ candidate: VersionCandidate, slot: AdmissionSlot? = nil, isOffered: Bool = true,
@@ -73,10 +74,20 @@ extension DictionaryStore {
             hot.release(reserved)
             return hot.pin(candidate.body, as: name)
         }
-        let admitted = memory.state.withLock { state in
-            state.admit(
+        let admitted = memory.state.withLock { state -> StoreState.Admitted? in
+            if let slot, state.purges.include(key.chainKey, url: key.url, rank: slot.rank) { return nil }
+            return state.admit(
                 facts, body: kept, chain: key.chainKey, policy: candidate.policy, now: now,
                 clock: SystemClock.unixMicroseconds, head: candidate.head, isOffered: isOffered, over: former)
+        }
+        guard let admitted else {
+            slot?.settle(written: 0)
+            memory.hot.withLock { hot in
+                hot.yield(name)
+                hot.unpin(name)
+            }
+            memory.budget.count(.purged)
+            throw .purged
         }
         memory.judge(admitted.version)
         slot?.settle(written: admitted.isNew ? storedBytes(key, bytes: facts.bytes) : 0)

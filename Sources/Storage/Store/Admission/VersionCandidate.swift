@@ -75,6 +75,8 @@ package enum AdmissionRefusal: String, Error, CaseIterable, Sendable {
     case copying
     /// URL and variant are so long that they would take more space than the body is worth.
     case names
+    /// Versions of its kind were purged while it was on its way.
+    case purged
     /// A successor takes the store over; the body can be admitted there at its next request.
     case leaving
 }

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Dispatch
+internal import Primitives
 
 /// An order to forget the versions that meet all of its conditions; nil is no condition.
 package struct PurgeOrder: Sendable, Equatable {
@@ -16,6 +17,29 @@ package struct PurgeOrder: Sendable, Equatable {
         host: String? = nil, path: String? = nil, route: String? = nil, owners: Set<IdentityTag>? = nil
     ) {
         (self.host, self.path, self.route, self.owners) = (host, path, route, owners)
+    }
+
+    /// The conditions that operators write, in the API and in commands.
+    package enum Condition: String, Sendable {
+        case host, path, route
+    }
+
+    package struct ConditionError: Error, Equatable {
+        /// What the value must be, as the end of a sentence about its name.
+        package let expectation: String
+    }
+
+    /// Adds a condition as an operator writes it.
+    package mutating func add(_ condition: Condition, _ value: String) throws(ConditionError) {
+        switch condition {
+        case .host: host = value.lowercased()
+        case .path:
+            guard value.hasPrefix("/"), !value.contains("?") else {
+                throw ConditionError(expectation: "begins with / and has no query")
+            }
+            path = value
+        case .route: route = value
+        }
     }
 }
 
@@ -45,6 +69,11 @@ package struct Purge: Sendable {
         return order.route.map { isOfRoute($0, chain, url) } ?? true
     }
 
+    /// Returns true if a version of a public chain, whose URL is known, is to be removed.
+    package func includes(_ version: Version) -> Bool {
+        includes(version.chainKey, url: version.url, rank: version.rank)
+    }
+
     private static func isHost(_ host: String, of authority: String) -> Bool {
         authority == host || authority.hasPrefix(host + ":")
     }
@@ -60,12 +89,56 @@ package struct Purge: Sendable {
     }
 }
 
+/// Purges in their order; a pure value.
+package struct PurgeList: Sendable {
+    private var all: [Purge] = []
+    /// The number of purges beyond which the oldest goes.
+    private let countMax: Int
+
+    package init(countMax: Int = 256) { self.countMax = countMax }
+
+    package var isEmpty: Bool { all.isEmpty }
+
+    /// Adds a purge.
+    ///
+    /// Those that differ only in their users are one, so that many log-outs cost one visit of the store.
+    package mutating func add(_ purge: Purge) {
+        if let last = all.indices.last, let merged = Self.merged(all[last], purge) {
+            all[last] = merged
+        } else {
+            all.append(purge)
+            if all.count > countMax { all.removeFirst() }
+        }
+    }
+
+    private static func merged(_ former: Purge, _ purge: Purge) -> Purge? {
+        guard let owners = purge.order.owners, let others = former.order.owners else { return nil }
+        var merged = purge
+        merged.order.owners = others
+        guard merged.order == former.order, owners.count + others.count <= 4_096 else { return nil }
+        merged.order.owners = owners.union(others)
+        merged.rankMax = max(purge.rankMax, former.rankMax)
+        return merged
+    }
+
+    package mutating func takeAll() -> [Purge] {
+        defer { all = [] }
+        return all
+    }
+
+    package func include(_ chain: ChainKey, url: String?, rank: Int64) -> Bool {
+        all.contains { $0.includes(chain, url: url, rank: rank) }
+    }
+}
+
 extension DictionaryStore {
     /// Removes every version that one of the purges includes, or with `isDryRun` finds them only.
     ///
-    /// Once it returns, no look-up finds them, and their bytes are overwritten on disk if this process writes the store.
+    /// Once it returns, no look-up finds them, and their bytes are overwritten on disk if this process writes the store. A
+    /// copy that had begun before (`reserve`) is not admitted.
     /// It visits every version and waits for the disk: never call it on an event loop.
     package func purge(_ purges: [Purge], isDryRun: Bool = false) -> [Version] {
+        if !isDryRun { refuseCopies(of: purges) }
         var chosen: [Version] = []
         var unsure: [Int64: Version] = [:]
         func isChosen(_ version: Version, _ url: String?) -> Bool {
@@ -88,5 +161,18 @@ extension DictionaryStore {
         _ = memory.evict(chosen, reason: .removed)
         writer.queue.sync { [chosen] in writer.erase(chosen) }
         return chosen
+    }
+
+    /// Has admissions refuse copies that began before now.
+    ///
+    /// Those that were admitted before are in the index, where the caller looks next.
+    private func refuseCopies(of purges: [Purge]) {
+        let now = SystemClock.unixMicroseconds
+        memory.state.withLock { state in
+            for var purge in purges {
+                purge.rankMax = min(purge.rankMax, now)
+                state.purges.add(purge)
+            }
+        }
     }
 }

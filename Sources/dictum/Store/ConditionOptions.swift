@@ -1,0 +1,56 @@
+internal import ArgumentParser
+internal import Proxy
+internal import Storage
+
+/// The options that choose versions: `purge` and `store` know the same ones.
+struct ConditionOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Only versions of this host; without a port, of all ports.", valueName: "host"))
+    var host: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only versions of this path, whatever the query, and those that clients may use as dictionaries there.",
+            valueName: "path"))
+    var path: String?
+
+    @Option(
+        help: ArgumentHelp("Only versions of this route, as check and the log write it.", valueName: "route"))
+    var route: String?
+
+    /// The conditions and their values.
+    var given: [(condition: PurgeOrder.Condition, value: String)] {
+        [(.host, host), (.path, path), (.route, route)].compactMap { condition, value in
+            value.map { (condition, $0) }
+        }
+    }
+
+    /// The conditions, for error texts.
+    var text: String { given.map { "the \($0.condition.rawValue) \($0.value)" }.joined(separator: " and ") }
+
+    func validate() throws { _ = try order() }
+
+    private func order() throws -> PurgeOrder {
+        var order = PurgeOrder()
+        for (condition, value) in given {
+            do throws(PurgeOrder.ConditionError) {
+                try order.add(condition, value)
+            } catch {
+                throw ValidationError("--\(condition.rawValue) \(value): the value \(error.expectation)")
+            }
+        }
+        return order
+    }
+
+    /// Returns what a purge with these conditions includes, by the routes of a configuration.
+    func purge(_ configuration: Configuration?) throws -> Purge {
+        let routes = configuration.map { CurrentRoutes($0) }
+        if let route, routes?.has(route) != true {
+            throw CommandError(
+                routes == nil
+                    ? "--route needs --config FILE, which has the routes"
+                    : "the configuration has no route \(route); `dictum check` lists all")
+        }
+        return Purge(try order(), routes: routes)
+    }
+}
