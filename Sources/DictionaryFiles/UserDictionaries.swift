@@ -53,6 +53,11 @@ package actor UserDictionaries {
         }
     }
 
+    /// Returns true if a dictionary with this content is held for the same match.
+    package func has(_ dictionary: CachedDictionary) -> Bool {
+        read()[dictionary.fileName]?.record.dictionary.digest == dictionary.digest
+    }
+
     /// Keeps a dictionary in place of an older one with the same match; others go if needed.
     ///
     /// Returns false, and keeps nothing, if the dictionary is too large, or all were removed since `generation`.

@@ -54,6 +54,44 @@ public struct DictionaryClient: Sendable {
     /// Fetches the dictionaries that Links have named for this client's user, without waiting until the app is idle.
     public func fetchLinked() async { await store.dictionaries(of: user).linked.fetchAll() }
 
+    /// Keeps a dictionary that the app ships, such as one that `dictum train` wrote, so that first responses are small, too.
+    ///
+    /// It stays as long as other dictionaries do not need its place, and dictionaries of longer patterns win. Call this at each
+    /// start, and for each user after a log-in; nothing happens while it is held.
+    ///
+    /// - Parameters:
+    ///   - match: The `match` with which the server serves it, such as `/items/*`.
+    ///   - server: Any URL of the server.
+    public func preload(_ file: URL, match: String, from server: URL) async throws {
+        guard let root = URL(string: "/", relativeTo: server),
+            let target = ClientRequest.target(of: root.absoluteURL)
+        else { throw DictionaryClientError.notHTTP }
+        let body = Body([UInt8](try Data(contentsOf: file)))
+        let now = Int64(Date().timeIntervalSince1970 * 1000)
+        let offer = UseAsDictionary(match: match, ttl: Self.preloadedSeconds)
+        let dictionary: CachedDictionary
+        do throws(UnkeptCause) {
+            dictionary = try CachedDictionary(
+                status: 200, fields: { $0 == "use-as-dictionary" ? offer.map { [$0.serialized] } ?? [] : [] },
+                of: target,
+                digest: body.digest, bytes: body.count, confirming: nil, receivedAt: now / 1000, storedAt: now
+            )
+        } catch {
+            throw DictionaryClientError.notPreloaded(error.rawValue)
+        }
+        let dictionaries = store.dictionaries(of: user)
+        guard await !dictionaries.has(dictionary) else { return }
+        let isKept =
+            body.count <= options.dictionaryBytesMax
+            ? try await dictionaries.keep(
+                ClientRecord(dictionary: dictionary, fields: []), body, generation: dictionaries.generation)
+            : false
+        guard isKept else { throw DictionaryClientError.notPreloaded("too large") }
+    }
+
+    /// A hundred years.
+    private static let preloadedSeconds = 36_525 * 86_400
+
     /// Sends a request and returns the decoded body with the response.
     ///
     /// If the body cannot be decoded, its dictionary is dropped, and the request is sent once more without one; a POST is not,

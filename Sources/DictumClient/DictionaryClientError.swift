@@ -12,6 +12,8 @@ public enum DictionaryClientError: Error, Equatable, Sendable, CustomStringConve
     case tooLarge(limit: Int)
     /// The body cannot be decoded, also without a dictionary.
     case undecodable(String)
+    /// The dictionary that the app ships cannot be one.
+    case notPreloaded(String)
 
     /// The failure in one line.
     public var description: String {
@@ -23,6 +25,8 @@ public enum DictionaryClientError: Error, Equatable, Sendable, CustomStringConve
         case .tooLarge(let limit):
             "the decoded body has more than \(limit) bytes; raise bodyBytesMax if that is right"
         case .undecodable(let cause): "cannot decode the body: \(cause)"
+        case .notPreloaded(let cause):
+            "cannot preload the dictionary (\(cause)): expected a file with content within the limits, and a match without regular expressions"
         }
     }
 }

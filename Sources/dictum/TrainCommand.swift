@@ -41,6 +41,12 @@ struct TrainCommand: ParsableCommand {
     var responses = 100
 
     @Option(
+        help: ArgumentHelp(
+            "Cut strings of 16 bytes that the responses of fewer URLs have; 1 for none. Those of a store stay whole.",
+            valueName: "count"))
+    var common = DictionaryTraining.commonDefault
+
+    @Option(
         name: .shortAndLong, help: ArgumentHelp("The folder to write to.", valueName: "folder"))
     var output = "."
 
@@ -61,6 +67,9 @@ struct TrainCommand: ParsableCommand {
         }
         guard 1...1_000_000 ~= responses else {
             throw ValidationError("--responses: expected a number from 1 to 1000000")
+        }
+        guard 1...1_000 ~= common else {
+            throw ValidationError("--common: expected a number from 1 to 1000")
         }
         _ = try pattern
     }
@@ -84,7 +93,7 @@ struct TrainCommand: ParsableCommand {
         let samples = try samples(estimator, progress)
         guard let split = SampleSplit(samples.samples) else { throw Self.tooFew(samples) }
         let training = DictionaryTraining(
-            split: split, measurement: estimator.measurement, responses: responses)
+            split: split, measurement: estimator.measurement, responses: responses, common: common)
         let (verdict, best) = training.judge(try training.candidates(progress), progress)
         var report = TrainingReport(
             match: match ?? samples.shapes.first?.pattern ?? "/", verdict: verdict, leftOut: samples.leftOut,

@@ -87,6 +87,7 @@ package final class PreparedDictionary: Sendable {
 @safe final class ZstdDictionary: @unchecked Sendable {
     let handle: OpaquePointer
     let memoryBytes: Int
+    let level: Int32
     // The tables point into it.
     private let body: Body
 
@@ -108,6 +109,7 @@ package final class PreparedDictionary: Sendable {
         }
         unsafe self.handle = handle
         unsafe memoryBytes = ZSTD_sizeof_CDict(handle)
+        self.level = level
         self.body = body
     }
 

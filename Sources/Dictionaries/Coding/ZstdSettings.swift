@@ -28,6 +28,7 @@ struct ZstdSettings {
             break
         case .prepared(let prepared):
             // The prepared tables decide; this is for the estimate of memory.
+            if case .zstd(let tables) = prepared.tables { level = tables.level }
             hashLog = Self.hashLog(level: level, dictionaryBytes: prepared.body.count)
         case .reference:
             // Long-distance matching indexes a whole prefix, whatever the size of the tables. If both are small it
@@ -53,14 +54,14 @@ struct ZstdSettings {
 
     /// Returns the size of the tables that index a dictionary; nil if the level's own is right.
     ///
-    /// They have a quarter of an entry per byte. libzstd from 1.5.5 on indexes only the last 8 << hashLog bytes, so
+    /// They have a quarter of an entry per byte, or one per byte for levels that search longer. libzstd from 1.5.5 on indexes only the last 8 << hashLog bytes, so
     /// that the tables of low levels are too small for a large dictionary: a 4 MB body identical to its dictionary
     /// took 2.9 MB. For a small dictionary they are ten times its size and gain 1 %. The tables of high levels are
     /// large.
     private static func hashLog(level: Int32, dictionaryBytes: Int) -> Int? {
         guard level < 16 else { return nil }
         let sizeLog = Int.bitWidth - max(dictionaryBytes - 1, 0).leadingZeroBitCount
-        return min(max(sizeLog - 2, 10), 22)
+        return min(max(level < 6 ? sizeLog - 2 : sizeLog, 10), 22)
     }
 
     /// Calls `set` with each parameter and its value, the level first, because it resets others.

@@ -85,7 +85,7 @@ private struct Negotiator {
             }
         let reason: Reason =
             if coding.usesDictionary {
-                .delta
+                dictionary == .built ? .deltaBuilt : .delta
             } else if coding == .identity, dictionary == .noneOffered, obstacle == absence {
                 .noCodingAccepted
             } else {
@@ -100,7 +100,7 @@ private struct Negotiator {
         case .noneOffered: return absence
         case .unknown: return .dictionaryUnknown
         case .cold: return .dictionaryCold
-        case .found: return accepts(.dcz) || accepts(.dcb) ? nil : .codingNotAccepted
+        case .found, .built: return accepts(.dcz) || accepts(.dcb) ? nil : .codingNotAccepted
         }
     }
 
@@ -125,13 +125,16 @@ private struct Negotiator {
     /// Returns true if a dictionary coding is to be used: always, except dcz if dcb is accepted and better.
     ///
     /// dcb is better for a body that is, or may be, beyond the window of dcz. It is also better for a dictionary
-    /// that begins with the magic number of Zstandard's own dictionaries, which some clients misread. If dcb is not
-    /// accepted, dcz is right for both.
+    /// that begins with the magic number of Zstandard's own dictionaries, which some clients misread, and for a built
+    /// one. If dcb is not accepted, dcz is right for all of them.
     private func suits(_ coding: ContentCoding) -> Bool {
-        guard coding == .dcz, accepts(.dcb), case .found(let prefersDcb) = dictionary else {
-            return true
+        guard coding == .dcz, accepts(.dcb) else { return true }
+        switch dictionary {
+        case .noneOffered, .unknown, .cold: return true
+        case .found(let prefersDcb):
+            return !prefersDcb && (bodyBytes ?? .max) <= DictionaryFit.dczBodyBytesMax
+        case .built: return false
         }
-        return !prefersDcb && (bodyBytes ?? .max) <= DictionaryFit.dczBodyBytesMax
     }
 }
 
@@ -172,4 +175,6 @@ package enum DictionaryLookUp: Equatable, Sendable {
     case cold
     /// The dictionary is ready; `DictionaryFit` tells if it prefers dcb.
     case found(prefersDcb: Bool)
+    /// The built dictionary of the route is ready. It has only pieces of a response, which dcb names in fewer bytes.
+    case built
 }

@@ -6,6 +6,8 @@ package enum Reason: Int, CaseIterable, Sendable {
     case delta
     /// A cached delta was sent.
     case deltaCached
+    /// The response was coded over the built dictionary of its route.
+    case deltaBuilt
 
     // A dictionary was not used, because of the request.
     // The request has no valid Available-Dictionary, and
@@ -96,6 +98,7 @@ package enum Reason: Int, CaseIterable, Sendable {
         switch self {
         case .delta: "delta"
         case .deltaCached: "delta-cached"
+        case .deltaBuilt: "delta-built"
         case .clientWithoutDictionaries: "client-without-dictionaries"
         case .dictionaryNotKept: "dictionary-not-kept"
         case .clientNew: "client-new"

@@ -71,6 +71,10 @@ struct LiveTotals {
             let coding = ContentCoding(rawValue: sample.labels[1])
             if coding?.usesDictionary == true {
                 route.deltas += sample.count
+                if sample.labels[2] == Reason.deltaBuilt.text {
+                    route.built = route.built ?? .init()
+                    route.built?.responses += sample.count
+                }
             } else {
                 route.reasons[sample.labels[2], default: 0] += sample.count
             }
@@ -79,6 +83,13 @@ struct LiveTotals {
         case "dictum_delta_body_bytes_total" where sample.labels[1] == "before":
             route.deltaBodyBytes += sample.count
         case "dictum_delta_body_bytes_total": route.deltaBytes += sample.count
+        case "dictum_built_body_bytes_total":
+            route.built = route.built ?? .init()
+            if sample.labels[1] == "before" {
+                route.built?.bodyBytes += sample.count
+            } else {
+                route.built?.sentBytes += sample.count
+            }
         default: break
         }
     }

@@ -74,6 +74,8 @@ struct RouteReport: Encodable, Sendable {
     /// The reasons of all responses that are not deltas, the most frequent first.
     let reasons: [ReasonCount]
     let bytes: BodyBytes
+    /// The responses over the route's built dictionary; nil without any.
+    let built: SavingsReport.Built?
     let slowestCodings: [Coding]
 
     init(
@@ -84,6 +86,7 @@ struct RouteReport: Encodable, Sendable {
         self.configured = configured
         self.dictionaries = dictionaries
         bytes = BodyBytes(live)
+        built = live.built
         (requests, deltas, codings) = (live.requests, live.deltas, live.codings)
         hitRate = requests > 0 ? Double(deltas) / Double(requests) : nil
         reasons = live.reasons.map { ReasonCount(reason: $0, requests: $1) }

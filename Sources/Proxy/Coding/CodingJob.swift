@@ -142,7 +142,7 @@ extension CodingJob {
         let prepared = resources.deltas.prepared
         let isReady = prepared.isReady(dictionary, for: coding, in: scope)
         let isQuick =
-            isReady && coding == .dcz || isReady && bytes.count <= Self.inlineBytesMax
+            isReady && coding == .dcz && scope != .built || isReady && bytes.count <= Self.inlineBytesMax
             || bytes.count + dictionary.count <= Self.inlineBytesMax
         return isQuick ? prepared.quick(dictionary, for: coding, in: scope) : nil
     }

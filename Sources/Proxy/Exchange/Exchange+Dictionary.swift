@@ -164,10 +164,7 @@ extension Exchange {
 
     func dictionaryFound(for response: ResponseFacts) -> DictionaryLookUp {
         guard dictionary.version == nil || usableVersion(for: response) != nil else { return .unknown }
-        // Only pieces of such a response are in the dictionary, which brotli names in 15 to 35 % fewer bytes.
-        if case .found = dictionary.found, dictionary.version.map(route.hasBuilt) == true {
-            return .found(prefersDcb: true)
-        }
+        if case .found = dictionary.found, dictionary.version.map(route.hasBuilt) == true { return .built }
         return dictionary.found
     }
 

@@ -211,7 +211,8 @@ extension Exchange {
 
     /// The clients that may share the deltas of this request.
     var deltaScope: DeltaScope {
-        dictionary.version.map { context.store.deltaScope(of: $0.chainKey) } ?? .public
+        guard let version = dictionary.version else { return .public }
+        return route.hasBuilt(version) ? .built : context.store.deltaScope(of: version.chainKey)
     }
 
     /// Notes the client that gets a delta; a delta that three clients have asked for is coded again at the strongest setting.

@@ -24,11 +24,28 @@ final class LinkedDictionary: Sendable {
             let authority = head.authority, proxy.context.authorities.contains(authority),
             let path = DictionaryPath(head.target.path),
             let version = proxy.index.linked(path, authority: authority, now: SystemClock.unixSeconds)
+                ?? builtVersion(path, authority: authority, proxy)
         else { return nil }
         let route = proxy.context.routes.route(of: version)
         guard proxy.context.routes.mayName(route), let dictionary = route.dictionary else { return nil }
         let lifeSeconds = proxy.context.linkRegistry.life(of: version, atMost: dictionary.linkMaxAge / 1000)
         return LinkedDictionary(version: version, route: route, lifeSeconds: lifeSeconds)
+    }
+
+    /// Returns the built dictionary of a route, which another node with the same configuration may have announced.
+    private static func builtVersion(
+        _ path: DictionaryPath, authority: String, _ proxy: ReverseProxy
+    ) -> Storage.Version? {
+        let (context, now) = (proxy.context, SystemClock.unixSeconds)
+        guard let route = context.routes.builtRoute(of: path, authority: authority),
+            context.routes.mayName(route),
+            let dictionary = route.dictionary, let built = dictionary.built,
+            let chain = route.builtChain(authority: authority),
+            let version = context.linkRegistry.version(
+                of: built, in: chain, route.admission, index: proxy.index, now: now)
+        else { return nil }
+        return context.linkRegistry.named(
+            version, index: proxy.index, lifeSeconds: dictionary.linkMaxAge / 1000, now: now)
     }
 
     /// The advertised life, but not more than the store guarantees.

@@ -39,6 +39,10 @@ struct LoopCounters: Sendable {
         "dictum_delta_body_bytes_total", per: .route,
         labels: [MetricLabel("stage", ["before", "after"])], isSparse: true,
         "Bytes of response bodies that were coded over a dictionary, before and after coding.")
+    var builtBytes = LoopCounter(
+        "dictum_built_body_bytes_total", per: .route,
+        labels: [MetricLabel("stage", ["before", "after"])], isSparse: true,
+        "Bytes of response bodies that were coded over a built dictionary, before and after coding.")
     var requestDuration = LoopHistogram(
         "dictum_request_duration_seconds", per: .route,
         "Time from a request's head to the last byte of its response, by the route's match.")
@@ -193,6 +197,10 @@ extension LoopCounters {
         if record.coding.usesDictionary {
             deltaBytes.add(record.bodyBytesBefore, row: route, at: 0)
             deltaBytes.add(record.bodyBytesSent, row: route, at: 1)
+        }
+        if record.reason == .deltaBuilt {
+            builtBytes.add(record.bodyBytesBefore, row: route, at: 0)
+            builtBytes.add(record.bodyBytesSent, row: route, at: 1)
         }
         if record.codingNanoseconds > 0 { slowest.add(SlowestCodings.Entry(record), row: route) }
         if record.upstreamMicroseconds != nil {

@@ -58,6 +58,15 @@ struct RouteTable: Sendable {
         builtRoute(where: { $0.builtChain(authority: chain.authority) == chain }, authority: chain.authority)
     }
 
+    /// Returns the route with a built dictionary that has this path.
+    func builtRoute(of path: DictionaryPath, authority: String) -> Route? {
+        builtRoute(
+            where: {
+                $0.dictionary?.built?.body.digest == path.digest
+                    && $0.builtChain(authority: authority)?.name == path.chainName
+            }, authority: authority)
+    }
+
     private func builtRoute(where isMeant: (Route) -> Bool, authority: String) -> Route? {
         withBuilt.lazy.filter { hosts?.routes(for: authority).contains($0) ?? true }.map { routes[$0] }
             .first { isMeant($0.withDictionaries) }

@@ -40,6 +40,8 @@ package struct SavingsReport: Codable, Sendable {
         /// The bytes of the deltas before and after coding.
         package var deltaBodyBytes = 0
         package var deltaBytes = 0
+        /// The responses over built dictionaries.
+        package var built: Built?
         /// The bytes of all bodies before and after coding.
         package var bodyBytes = 0
         package var sentBytes = 0
@@ -49,6 +51,13 @@ package struct SavingsReport: Codable, Sendable {
         package var sampledRatioMargin: Double?
         /// The other responses, by the reason.
         package var reasons: [String: Int] = [:]
+    }
+
+    /// Responses over built dictionaries, and their bytes before and after coding.
+    package struct Built: Codable, Sendable {
+        package var responses = 0
+        package var bodyBytes = 0
+        package var sentBytes = 0
     }
 
     /// The bytes of deltas, and of the same bodies in the best coding without a dictionary that the client accepts.

@@ -4,7 +4,8 @@ internal import Primitives
 
 /// The indexed dictionaries in memory, within a budget.
 ///
-/// Safe from any thread. A dictionary is indexed on its second use, by one thread, and never on an event loop.
+/// Safe from any thread. A dictionary is indexed on its second use, by one thread, and never on an event loop. A built one is
+/// indexed on its first use, since many follow.
 /// Beyond the budget the least recently used one is evicted; it is indexed again on its second use from then.
 package final class PreparedDictionaries: Sendable {
     /// The largest dictionary that is kept indexed: the tables take several times as much memory as the dictionary.
@@ -32,6 +33,10 @@ package final class PreparedDictionaries: Sendable {
             bytesMax: onceMax * RecencyMap<Key, Unindexed>.overheadBytes)
         var flights: [Key: PreparedFlight] = [:]
         var statistics = PreparedStatistics()
+
+        mutating func unindexed(_ key: Key) -> Unindexed? {
+            unindexed.value(key) ?? (key.scope == .built ? .usedOnce : nil)
+        }
 
         mutating func countReference(_ key: Key, _ unindexed: Unindexed?) {
             statistics.references += 1
@@ -86,7 +91,7 @@ package final class PreparedDictionaries: Sendable {
                 return .prepared(prepared)
             }
             guard coding == .dcz else { return nil }
-            let unindexed = state.unindexed.value(key)
+            let unindexed = state.unindexed(key)
             guard unindexed != .usedOnce || state.flights[key] != nil || body.count > Self.dictionaryBytesMax
             else {
                 return nil
@@ -114,7 +119,7 @@ package final class PreparedDictionaries: Sendable {
         case .due(let flight):
             let prepared: PreparedDictionary
             do throws(CodingError) {
-                prepared = coding == .dcb ? try .brotli(body) : try .zstd(body)
+                prepared = coding == .dcb ? try .brotli(body) : try .zstd(body, level: scope.zstdLevel)
             } catch {
                 land(flight, nil, key)
                 throw error
@@ -134,7 +139,7 @@ package final class PreparedDictionaries: Sendable {
                 state.statistics.shared += 1
                 return .underWay(flight)
             }
-            let unindexed = state.unindexed.value(key)
+            let unindexed = state.unindexed(key)
             guard unindexed == .usedOnce, bodyBytes <= Self.dictionaryBytesMax else {
                 state.countReference(key, unindexed)
                 return .reference

@@ -90,9 +90,9 @@ struct CodingMeasurement {
         return places.reduce(0) { $0 + deltaBytes(pairs[$1].1, over: pairs[$1].0, .dcz) } / places.count
     }
 
-    /// Returns the average size of bodies over one dictionary.
+    /// Returns the average size of bodies over one built dictionary.
     func averageBytes(of bodies: [Body], over dictionary: Body, _ coding: ContentCoding) -> Int {
-        bodies.reduce(0) { $0 + deltaBytes($1, over: dictionary, coding) } / max(1, bodies.count)
+        bodies.reduce(0) { $0 + deltaBytes($1, over: dictionary, coding, in: .built) } / max(1, bodies.count)
     }
 
     /// Returns the average size in the best coding without a dictionary.
@@ -129,8 +129,10 @@ struct CodingMeasurement {
     }
 
     /// Returns the size of a delta by the functions that a response goes through, the check included.
-    private func deltaBytes(_ body: Body, over dictionary: Body, _ coding: ContentCoding) -> Int {
-        switch deltas.make(body, over: dictionary, coding, in: .public) {
+    private func deltaBytes(
+        _ body: Body, over dictionary: Body, _ coding: ContentCoding, in scope: DeltaScope = .public
+    ) -> Int {
+        switch deltas.make(body, over: dictionary, coding, in: scope) {
         case .coded(let delta): delta.bytes.count
         case .notShorter, .failed: body.count
         }

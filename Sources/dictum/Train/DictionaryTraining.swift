@@ -13,7 +13,7 @@ struct DictionaryTraining {
     /// The sizes in bytes; that of trained ones is libzstd's default at most.
     private static let sampleSizes = [8, 16, 32, 64, 128].map { $0 << 10 }
     private static let trainedSizes = [16, 32, 64, 112].map { $0 << 10 }
-    /// The bytes of the samples that libzstd gets: more take longer, and change little.
+    /// The bytes of the samples that are trained on: more take longer, and change little.
     private static let trainingBytesMax = 16 << 20
     /// The number of held-out responses per figure.
     private static let heldOutMax = 200
@@ -22,30 +22,38 @@ struct DictionaryTraining {
     let measurement: CodingMeasurement
     /// The number of responses that a client gets for its download.
     let responses: Int
+    /// The number of resources whose responses must have a string of a sample that is not proven to be public.
+    let common: Int
+
+    /// The default of `common`.
+    static let commonDefault = 3
 
     /// Returns all candidates, without those that are the same.
     func candidates(_ progress: ProgressBar) throws(CommandError) -> [(method: Method, body: Body)] {
         progress.show(0, of: Self.trainedSizes.count + 1, "choosing samples")
+        var bytes = 0
+        let training = split.training.prefix { sample in
+            bytes += sample.body.count
+            return bytes <= Self.trainingBytesMax
+        }
+        let strings = CommonStrings(of: Array(training), resourcesMin: common)
+        let pieces = training.map(strings.pieces)
         var candidates: [(method: Method, body: Body)] = []
         do throws(CodingError) {
             let chosen = try SampleChoice.content(
-                of: split.training, bytesMax: Self.sampleSizes[Self.sampleSizes.count - 1])
+                of: training.map(\.body), taking: pieces,
+                bytesMax: Self.sampleSizes[Self.sampleSizes.count - 1])
             candidates = Self.sampleSizes.map { (.samples, Body(Array(chosen.suffix($0)))) }
         } catch {
             throw CommandError("a sample cannot be compressed: \(error.message)")
         }
-        var bytes = 0
-        let bodies = split.training.prefix { body in
-            bytes += body.count
-            return bytes <= Self.trainingBytesMax
-        }
         for (number, size) in Self.trainedSizes.enumerated() {
             progress.show(number + 1, of: Self.trainedSizes.count + 1, "training")
-            guard let content = ZstdTraining.content(of: Array(bodies), bytesMax: size) else { continue }
+            guard let content = ZstdTraining.content(of: pieces, bytesMax: size) else { continue }
             candidates.append((.trained, Body(content)))
         }
         var digests: Set<Digest> = []
-        return candidates.filter { digests.insert($0.body.digest).inserted }
+        return candidates.filter { $0.body.count > 0 && digests.insert($0.body.digest).inserted }
     }
 
     /// Measures the candidates, and chooses the one that saves a client most in `responses` responses, its download included.

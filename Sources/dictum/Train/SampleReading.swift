@@ -38,7 +38,7 @@ extension TrainingSamples {
             let url = PathAndQuery(version.url)
             add(
                 TrainingSample(
-                    resource: version.chainKey.authority + url.text, url: url, body: body),
+                    resource: version.chainKey.authority + url.text, url: url, body: body, isProven: isProven),
                 unless: isProven ? nil : .unproven)
         }
     }

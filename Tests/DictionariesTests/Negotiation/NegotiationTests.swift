@@ -44,6 +44,16 @@ struct NegotiationTests {
             Facts.decide(preference: [.gzip, .dcz]) == Decision(coding: .gzip, reason: .otherCodingPreferred))
     }
 
+    @Test func `over a built dictionary dcb comes before dcz, with a reason of its own`() {
+        #expect(Facts.decide(.built) == Decision(coding: .dcb, reason: .deltaBuilt))
+        #expect(
+            Facts.decide(Facts.request(accept: "gzip, dcz"), .built)
+                == Decision(coding: .dcz, reason: .deltaBuilt))
+        #expect(
+            Facts.decide(Facts.request(accept: "gzip"), .built)
+                == Decision(coding: .gzip, reason: .codingNotAccepted))
+    }
+
     @Test(
         arguments: [
             (.noneOffered, .clientNew), (.unknown, .dictionaryUnknown), (.cold, .dictionaryCold),

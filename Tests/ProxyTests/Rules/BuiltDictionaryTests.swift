@@ -109,6 +109,29 @@ internal import Testing
         #expect(later.body.count < built.body.count, "a returning client loses nothing")
     }
 
+    @Test func `responses over it have a reason and a metric of their own, and a row on the admin page`()
+        throws
+    {
+        let proxy = try TestProxy(origin(), settings)
+        let response = try proxy.fetch("/items/9", over: dictionary)
+        _ = try proxy.fetch("/items/9", over: Self.item(9) + Array("\n".utf8))
+        let route = #"route="/items/:id""#
+        #expect(
+            try proxy.metric("dictum_requests_total{\(route),coding=\"dcb\",reason=\"delta-built\"}") == 1)
+        #expect(
+            try proxy.metric("dictum_built_body_bytes_total{\(route),stage=\"before\"}") == Self.item(9).count
+                + 1)
+        #expect(
+            try proxy.metric("dictum_built_body_bytes_total{\(route),stage=\"after\"}") == response.body.count
+        )
+        #expect(
+            try proxy.metric("dictum_delta_body_bytes_total{\(route),stage=\"after\"}") > response.body.count)
+        let routes = try proxy.admin("GET /routes HTTP/1.1", "Host: localhost").text
+        let row = try #require(routes.firstMatch(of: /"built":{([^}]*)}/)?.output.1)
+        #expect(row.contains(#""responses":1"#) && row.contains("\"body_bytes\":\(Self.item(9).count + 1)"))
+        #expect(row.contains("\"sent_bytes\":\(response.body.count)"))
+    }
+
     // MARK: Announcements that are learned
 
     @Test func `a page whose clients fetch paths of the route announces the built dictionary by itself`()
@@ -160,6 +183,24 @@ internal import Testing
             try proxy.fetch("/items/8", over: dictionary, host: "\($0).test").coding
         }
         #expect(codings == Array(repeating: "dcb", count: 64) + ["identity", "identity"])
+    }
+
+    // MARK: Fleets
+
+    @Test(.enabled(if: RedisServer.program != nil, "\(RedisServer.absence)"))
+    func `every node decodes and serves it, whichever has announced it`() throws {
+        let fleet = try TestFleet(2, settings)
+        let path = try #require(try announcedPath(fleet.nodes[0]))
+        let linked = try fleet.nodes[1].fetch(path)
+        #expect(linked.carries(dictionary))
+        #expect(linked["Use-As-Dictionary"] == #"match="/items/*""#)
+        let response = try fleet.nodes[1].fetch("/items/8", over: dictionary)
+        #expect(response.coding == "dcb")
+        #expect(try response.carriesDecoded(TestFleet.body(0), over: dictionary))
+        let other = DictionaryPath(
+            chainName: String(repeating: "A", count: DictionaryPath.chainNameLength),
+            digest: Digest(of: dictionary.span))
+        #expect(try fleet.nodes[1].fetch(other.text).status == 404, "its own chain only")
     }
 
     // MARK: Mistakes

@@ -53,6 +53,42 @@ extension Optional<DictionaryUse> {
     }
 
     @Test(arguments: [ContentCoding.dcb, .dcz])
+    func `a built dictionary is indexed on its first use, and never goes to a loop before`(
+        coding: ContentCoding
+    ) throws {
+        let cache = PreparedDictionaries(bytesMax: 64 * mebibyte)
+        let dictionary = Corpus.smallFeed.dictionary
+        #expect(cache.quick(dictionary, for: coding, in: .built).name == "none")
+        let uses = try (0..<2).map { _ in try cache.use(dictionary, for: coding, in: .built) }
+        #expect(uses.map(\.isPrepared) == [true, true] && uses.map(\.isFirst) == [true, false])
+        #expect(cache.quick(dictionary, for: coding, in: .built).name == "prepared")
+        #expect(!cache.isReady(dictionary, for: coding, in: .public), "its index is another one")
+    }
+
+    @Test func `dcz over a built dictionary is shorter, since it searches longer`() throws {
+        let deltas = Deltas(preparedBytes: 64 * mebibyte, cacheBytes: 0)
+        let noise = { (number: Int) in Digest(of: "\(number)".utf8.span).hex }
+        let item = { (number: Int) in
+            (0..<40).map { part in
+                #"{"id":\#(number),"name":"\#(noise(part * number % 50).prefix(12))","of":"\#(noise(part).prefix(8))"}"#
+            }.joined()
+        }
+        let dictionary = Body(Array((1...8).map(item).joined().utf8))
+        let bytes = try [DeltaScope.public, .built].map { scope in
+            try (101...120).reduce(0) { (sum: Int, number: Int) throws -> Int in
+                let body = Body(Array(item(number).utf8))
+                // The second use has an index in both scopes.
+                _ = deltas.make(body, over: dictionary, .dcz, in: scope)
+                guard case .coded(let delta) = deltas.make(body, over: dictionary, .dcz, in: scope) else {
+                    throw CodingError(.dcz, .encode, "no delta")
+                }
+                return sum + delta.bytes.count
+            }
+        }
+        #expect(bytes[1] * 100 < bytes[0] * 97, "\(bytes)")
+    }
+
+    @Test(arguments: [ContentCoding.dcb, .dcz])
     func `an index counts with what the library says, and with the body it refers to`(
         coding: ContentCoding
     ) throws {

@@ -104,6 +104,7 @@ const reasonTexts = {
   "coding-failed": "An encoder or decoder failed.",
   "delta": "A delta.",
   "delta-cached": "A delta.",
+  "delta-built": "A delta over the built dictionary.",
   "never-offered": "The client was offered no dictionary before.",
   "expired": "The dictionary's lifetime was over when the client came back.",
   "evicted": "The store no longer had the version.",
@@ -398,10 +399,12 @@ const modeTexts = {
 };
 
 /** Shows the name of a route, and how it differs from a usual one. */
-const updateRoute = (cell, { route, configured, dictionaries }) => {
+const updateRoute = (cell, { route, configured, dictionaries, built }) => {
   if (!cell.firstElementChild) cell.append(make("span"), make("small"));
   setPath(cell.firstElementChild, route === "none" ? "no route" : route);
-  setText(cell.lastElementChild, route === "none" ? "" : configured ? modeTexts[dictionaries] ?? dictionaries : "former");
+  const mode = route === "none" ? "" : configured ? modeTexts[dictionaries] ?? dictionaries : "former";
+  const first = built && `${count(built.responses)} over the built dictionary, ${size(built.body_bytes)} as ${size(built.sent_bytes)}`;
+  setText(cell.lastElementChild, [mode, first].filter(Boolean).join("; "));
 };
 
 /** Shows a share as a number and a bar. */

@@ -1,0 +1,82 @@
+internal import DictumClient
+internal import Foundation
+internal import Primitives
+internal import TestSupport
+internal import Testing
+
+/// An app that ships a built dictionary.
+@Suite(.timeLimit(.minutes(40))) struct PreloadThroughProxyTests {
+    private let folder: TemporaryFolder
+    private let client: DictionaryClient
+    private let metrics = Guarded<[FetchMetrics]>([])
+
+    init() throws {
+        folder = try TemporaryFolder()
+        var options = DictionaryClient.Options()
+        options.dictionaryBytesMax = 1 << 20
+        options.onEvent = { [metrics] event in
+            if case .finished(let figures) = event { metrics.withLock { $0.append(figures) } }
+        }
+        let store = URL(fileURLWithPath: "\(folder.path)/client")
+        client = DictionaryClient(store: try .persistent(at: store, limit: .mebibytes(8)), options: options)
+            .forUser("one")
+    }
+
+    private var file: URL { URL(fileURLWithPath: "\(folder.path)/items.dict") }
+
+    @Test func `its first response is a delta, and later ones are over the path's own version`() async throws
+    {
+        let origin = try Origin { request, connection in
+            let number = Int(request.target.dropFirst("/items/".count).prefix { $0 != "?" }) ?? 0
+            connection.send(
+                wire(
+                    "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=600",
+                    body: feed(number)))
+        }
+        try folder.write(feed(1), to: "items.dict")
+        let proxy = try ServedProxy(
+            origin, in: folder, "routes: [{match: \"/items/:id\", dictionary: {built: \(file.path)}}]")
+        let item = try #require(URL(string: proxy.url("/items/7")))
+        for _ in 1...2 { try await client.preload(file, match: "/items/*", from: item) }
+        for target in ["/items/7", "/items/7?again", "/items/8"] {
+            let url = try #require(URL(string: proxy.url(target)))
+            let (body, _) = try await client.data(from: url, using: WireTransport())
+            #expect([UInt8](body) == feed(target == "/items/8" ? 8 : 7))
+        }
+        let all = metrics.withLock { $0 }
+        #expect(all.map(\.coding) == ["dcb", "dcz", "dcb"])
+        #expect(all[0].dictionary == all[2].dictionary && all[0].dictionary != all[1].dictionary)
+        // Its dictionaries are gone with those of its user, and come again.
+        await client.removeAll()
+        _ = try await client.data(from: item, using: WireTransport())
+        try await client.preload(file, match: "/items/*", from: item)
+        let other = try #require(URL(string: proxy.url("/items/9")))
+        _ = try await client.data(from: other, using: WireTransport())
+        #expect(metrics.withLock { $0 }.suffix(2).map(\.dictionary) == [nil, all[0].dictionary])
+    }
+
+    @Test func `what cannot be a dictionary is an error`() async throws {
+        let server = try #require(URL(string: "https://api.test/any?x"))
+        func cause(_ content: [UInt8], _ match: String, _ server: URL) async throws -> DictionaryClientError?
+        {
+            try folder.write(content, to: "items.dict")
+            do {
+                try await client.preload(file, match: match, from: server)
+                return nil
+            } catch let error as DictionaryClientError {
+                return error
+            }
+        }
+        #expect(try await cause([], "/items/*", server) == .notPreloaded("empty"))
+        #expect(try await cause([1], "/(a)", server) == .notPreloaded("match"))
+        #expect(try await cause([1], "https://other.test/*", server) == .notPreloaded("match"))
+        #expect(try await cause([1], "/\u{e4}", server) == .notPreloaded("not offered"))
+        let limit = [UInt8](repeating: 7, count: 1 << 20)
+        #expect(try await cause(limit + [7], "/items/*", server) == .notPreloaded("too large"))
+        #expect(try await cause(limit, "/items/*", server) == nil)
+        #expect(try await cause([1], "/*", try #require(URL(string: "file:///a"))) == .notHTTP)
+        await #expect(throws: (any Error).self) {
+            try await client.preload(URL(fileURLWithPath: "/none"), match: "/*", from: server)
+        }
+    }
+}
