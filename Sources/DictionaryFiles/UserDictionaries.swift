@@ -58,6 +58,19 @@ package actor UserDictionaries {
         read()[dictionary.fileName]?.record.dictionary.digest == dictionary.digest
     }
 
+    /// Returns the newest usable dictionary that came from a URL, if the server accepts request bodies that are coded over it
+    /// (RFC 9110 section 12.5.3).
+    package func forUpload(
+        to target: TargetURI, operation: String?, now milliseconds: Int64
+    ) -> HeldBody? {
+        let candidates = read().values.map(\.record).filter {
+            $0.dictionary.url == target.text && $0.dictionary.operation == operation
+                && $0.dictionary.isUsable(at: milliseconds / 1000) && $0.announcesUploads
+        }
+        return candidates.max { $0.dictionary.storedAt < $1.dictionary.storedAt }
+            .flatMap { load($0.dictionary.fileName, at: milliseconds) }
+    }
+
     /// Keeps a dictionary in place of an older one with the same match; others go if needed.
     ///
     /// Returns false, and keeps nothing, if the dictionary is too large, or all were removed since `generation`.
@@ -181,6 +194,12 @@ package struct ClientRecord: Codable, Sendable {
 
     package init(dictionary: CachedDictionary, fields: [ResponseField]) {
         (self.dictionary, self.fields) = (dictionary, fields)
+    }
+
+    /// True if the response said that bodies of requests may be in dcz.
+    var announcesUploads: Bool {
+        let lines = fields.filter { $0.name.lowercased() == "accept-encoding" }.map(\.value)
+        return AcceptEncoding(lines).quality(of: .dcz) > 0
     }
 }
 

@@ -18,6 +18,11 @@ public struct DictionaryClient: Sendable {
         public var bodyBytesMax = 64 << 20
         /// The largest body that is kept as a dictionary.
         public var dictionaryBytesMax = 8 << 20
+        /// True if the body of a request is sent as a delta over what was fetched from the same URL, where the server has announced
+        /// that it accepts this.
+        ///
+        /// If the server then refuses it (415), the request is sent once more with its plain body.
+        public var codesUploads = true
         /// Decides whether a dictionary that a Link of a response names is fetched, once the app has been idle for half a second.
         ///
         /// It is fetched without the app's fields and cookies. On Apple's platforms an expensive or constrained network is not

@@ -4,7 +4,8 @@ public import Foundation
 public enum DictionaryEvent: Sendable {
     /// A response has come whole.
     case finished(FetchMetrics)
-    /// A response could not be decoded; its dictionary is gone, and the request is sent once more without one.
+    /// A response could not be decoded, or the server refused a body coded over the dictionary; the request is sent once more
+    /// without one.
     case dictionaryDropped(URL, cause: String)
     /// A response offered a dictionary that is not kept.
     case notKept(URL, cause: String)
@@ -22,6 +23,8 @@ public struct FetchMetrics: Equatable, Sendable {
     public var wireBytes: Int
     /// The bytes of the body as the app gets it.
     public var bodyBytes: Int
+    /// The bytes of the request's body as they were sent, coded or not.
+    public var requestBytes: Int
     /// The SHA-256 of the dictionary that the request named, in hexadecimal.
     public var dictionary: String?
     /// True if the body is now a dictionary for later requests.

@@ -9,7 +9,7 @@ package struct RequestFacts: Sendable {
     package var acceptEncoding = AcceptEncoding([])
     /// The one valid digest that the client advertises.
     package var availableDictionary: Digest?
-    /// The one valid Dictionary-ID next to a digest.
+    /// The one valid Dictionary-ID next to a digest, or next to a body that may be coded over a dictionary.
     package var dictionaryID: String?
     package var secFetchSite: SecFetchSite?
     package var secFetchMode: SecFetchMode?

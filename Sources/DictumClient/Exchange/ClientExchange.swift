@@ -55,15 +55,45 @@ struct ClientExchange: Sendable {
                 for: target, operation: operation, isGet: ClientRequest.method(request) == "GET",
                 now: Self.now)
         }
+        let upload = await codedUpload(of: request, to: target)
+        // A request has one Dictionary-ID.
+        if mayUse, let upload { held.best = upload.dictionary }
         let visit = ClientRequest(
-            request, target, best: held.best, own: held.own, decodedCodings: transport.decodedCodings)
-        let response = try await send(visit, request, mayKeep: mayUse, generation)
+            upload?.request ?? request, target, best: held.best, own: held.own,
+            decodedCodings: transport.decodedCodings)
+        var response = try await send(visit, request, mayKeep: mayUse, generation)
+        if let upload, response.head.status == 415 {
+            response = try await sendPlain(request, after: response, upload)
+        }
         do {
             try await response.reader.prepare()
             return response
         } catch let error as CodingError {
             return try await retry(request, after: error, response)
         }
+    }
+
+    /// Returns a request with its body coded over what the app has fetched from the same URL, if that is wanted and shorter.
+    private func codedUpload(of request: URLRequest, to target: TargetURI) async -> CodedUpload? {
+        guard options.codesUploads, CodedUpload.isPossible(request, target) else { return nil }
+        let held = await dictionaries.forUpload(to: target, operation: operation, now: Self.now)
+        return held.flatMap { CodedUpload(request, over: $0) }
+    }
+
+    /// Sends a request with its plain body, after the server has refused the coded one and not acted upon it.
+    private func sendPlain(
+        _ request: URLRequest, after refused: OpenResponse, _ upload: CodedUpload
+    ) async throws -> OpenResponse {
+        let dictionary = upload.dictionary.record.dictionary
+        if CodedUpload.isAboutDictionary(refused.head) { await dictionaries.remove(dictionary) }
+        if let url = request.url {
+            options.onEvent(.dictionaryDropped(url, cause: "the server refused a body coded over it"))
+        }
+        let visit = ClientRequest(
+            request, refused.visit.target, best: nil, own: nil, decodedCodings: transport.decodedCodings)
+        var response = try await send(visit, request, mayKeep: refused.mayKeep, refused.generation)
+        response.isRetry = true
+        return response
     }
 
     /// Sends a request once more without a dictionary; throws if it had none, or the fault is not its dictionary's.

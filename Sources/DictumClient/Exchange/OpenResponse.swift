@@ -89,6 +89,7 @@ struct OpenResponse: Sendable {
         let metrics = FetchMetrics(
             url: url, status: head.status, coding: head.lines("content-encoding").joined(separator: ", "),
             wireBytes: wireBytes, bodyBytes: bodyBytes,
+            requestBytes: visit.urlRequest.httpBody?.count ?? 0,
             dictionary: visit.offered?.record.dictionary.digest, isKept: isKept,
             isRevalidated: confirmed != nil,
             isRetried: isRetry, isOfLink: exchange.isOfLink)

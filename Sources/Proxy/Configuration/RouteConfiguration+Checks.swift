@@ -6,6 +6,10 @@ extension RouteConfiguration {
         readCovers(&reader)
         checkScope(&reader)
         checkMethods(&reader)
+        if dictionary == nil, requests == .dictionary, let node = reader.node(of: "requests") {
+            reader.report(
+                "requests: dictionary needs dictionaries: expected dictionary: on", at: node.position)
+        }
         checkCacheControl(&reader)
         checkForwarding(&reader)
         readBuilt(&reader)

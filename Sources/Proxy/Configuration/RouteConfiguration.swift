@@ -21,12 +21,22 @@ package struct RouteConfiguration: Sendable {
     package var announcement: Announcement?
     /// The parameters that its responses' priorities have, whatever client and upstream say; nil for none.
     package var priority: Priority?
+    /// The treatment of the bodies of its requests.
+    package var requests = Requests.pass
     /// The treatment of its responses; nil for the setting `mode`.
     package var mode: Configuration.Mode?
     /// The use of dictionaries; nil if they are off.
     package var dictionary: DictionaryPolicy?
     /// True for the default route: it accepts any path, so its chains start on probation.
     var isImplied = false
+
+    /// A treatment of the bodies of requests.
+    package enum Requests: Sendable {
+        /// They go to the upstream as they come.
+        case pass
+        /// They may be coded over dictionaries that were offered.
+        case dictionary
+    }
 
     /// Makes a route.
     init(match: RouteMatch, dictionary: DictionaryPolicy?) {
@@ -141,6 +151,13 @@ extension Settings {
             The order of this route's responses on an HTTP/2 connection, in place of what the client and the upstream say \
             (RFC 9218). interactive is urgency 1, background 5 and bulk 7; a client's default is 3. Responses carry it as \
             Priority, for proxies before this one.
+            """),
+        .value(
+            "requests", \.requests, .choice(["pass": .pass, "dictionary": .dictionary]),
+            """
+            dictionary: clients may code the body of a request in dcz, over a dictionary that they were offered for its URL. \
+            Dictum decodes it for the upstream, and announces this by Accept-Encoding in responses. request_body limits both \
+            forms. pass: bodies go to the upstream as they come.
             """),
         .value(
             "mode", \.mode, .optional(.mode), example: "observe",

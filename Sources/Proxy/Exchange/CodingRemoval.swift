@@ -1,7 +1,7 @@
 internal import Dictionaries
 internal import Primitives
 
-/// Undoes the upstream's coding of one body, piece by piece and with borrowed memory.
+/// Undoes the coding of one body, piece by piece and with borrowed memory.
 ///
 /// A few bytes may stand for gigabytes, so no call decodes more than `pieceBytes`.
 struct CodingRemoval: ~Copyable {
@@ -9,6 +9,8 @@ struct CodingRemoval: ~Copyable {
     enum Failure: Error {
         /// The bytes are not in the coding.
         case malformed
+        /// The decoded body would be larger than the limits allow.
+        case tooLarge
         /// The decoder needs more memory than there is.
         case noMemory
     }
@@ -23,9 +25,14 @@ struct CodingRemoval: ~Copyable {
     private var input: [UInt8] = []
     private var offset = 0
 
-    /// Returns nil if there is no decoder for the coding.
-    init?(_ coding: ContentCoding, limits: DecoderLimits, memory share: MemoryShare) {
-        guard let decoder = try? Codec.decoder(for: coding, limits: limits) else { return nil }
+    /// Returns nil if there is no decoder for the coding, with a dictionary if it takes one.
+    init?(
+        _ coding: ContentCoding, over dictionary: Body? = nil, limits: DecoderLimits,
+        memory share: MemoryShare
+    ) {
+        guard let decoder = try? Codec.decoder(for: coding, dictionary: dictionary, limits: limits) else {
+            return nil
+        }
         self.decoder = decoder
         self.share = share
     }
@@ -49,7 +56,7 @@ struct CodingRemoval: ~Copyable {
             offset += try decoder.decode(
                 input.span.extracting(offset...), upTo: Self.pieceBytes, into: &output)
         } catch {
-            throw .malformed
+            throw error.stage == .limit ? .tooLarge : .malformed
         }
         guard reserve(all: takesAll) else { throw .noMemory }
     }

@@ -77,6 +77,10 @@ extension Exchange {
             head.headers.append(.dictumExplain, record.coding.token + reason)
         }
         if context.addsServerTiming || isTwinDue { addServerTiming(to: &head) }
+        // RFC 9110 section 12.5.3: a 415 of the upstream's is not about codings.
+        if acceptsCodedBodies, head.status != .unsupportedMediaType {
+            head.headers.append(.acceptEncoding, ContentCoding.dcz.token)
+        }
         // An upstream that names other services knows them, or withdraws them with `clear`.
         if let services = client.alternativeServices, !head.headers.contains(.altSvc) {
             head.headers.append(.altSvc, services)

@@ -8,23 +8,48 @@ internal import Storage
 extension Exchange {
     /// Looks up the dictionary that the client offers, and has it read while the upstream works.
     func findDictionary() {
-        guard let digest = facts.availableDictionary, facts.dictionarySwitch == nil,
-            resource.authority != nil,
-            route.policy.scope == .public
-                || resource.scope != nil && CrossOrigin.allowsPrivateDictionary(request: facts)
-        else { return }
-        if let version = publicVersion(digest) ?? builtVersion(digest) ?? provenVersion(digest) {
-            return use(version)
+        guard let digest = facts.availableDictionary, mayUseDictionaries else { return }
+        switch find(digest, reply: { $0.sharedMemoryReplied(digest) }) {
+        case .found(let version): readDictionary(version)
+        case .asked: dictionary = .asked
+        case .unknown: dictionary = .unknown
         }
-        if let memory = context.sharedMemory, ask(memory, for: digest) { return }
-        dictionary = .unknown
-        context.store.countUnknown()
     }
 
-    private func use(_ version: Storage.Version) {
+    /// True if a dictionary that the request names is looked for.
+    private var mayUseDictionaries: Bool {
+        facts.dictionarySwitch == nil && resource.authority != nil
+            && (route.policy.scope == .public
+                || resource.scope != nil && CrossOrigin.allowsPrivateDictionary(request: facts))
+    }
+
+    /// The outcome of looking for a version by its digest.
+    enum VersionLookUp {
+        case found(Storage.Version)
+        /// The nodes' shared memory is asked, and the reply follows within its deadline.
+        case asked
+        case unknown
+    }
+
+    /// Looks for the version of a digest that the request may use; `reply` is called after `asked` only.
+    ///
+    /// This is the one rule for what a response may be coded over, and what a request's body is coded over.
+    func find(_ digest: Digest, reply: @escaping @Sendable (Exchange) -> Void) -> VersionLookUp {
+        if let version = knownVersion(digest) { return .found(version) }
+        guard mayUseDictionaries else { return .unknown }
+        if let memory = context.sharedMemory, ask(memory, for: digest, reply) { return .asked }
+        context.store.countUnknown()
+        return .unknown
+    }
+
+    /// Returns the version of a digest that the request may use and this node has, and notes that a client holds it.
+    func knownVersion(_ digest: Digest) -> Storage.Version? {
+        guard mayUseDictionaries,
+            let version = publicVersion(digest) ?? builtVersion(digest) ?? provenVersion(digest)
+        else { return nil }
         context.store.advertised(version, now: SystemClock.unixSeconds)
         recordUser(of: version)
-        readDictionary(version)
+        return version
     }
 
     /// Has the dictionary read, if it is not in memory.
@@ -115,14 +140,12 @@ extension Exchange {
     /// Asks the nodes' shared memory for a dictionary that is unknown here; returns false if it is not asked.
     ///
     /// The upstream works meanwhile. A client that proves nothing asks for public versions only.
-    private func ask(_ memory: SharedMemory, for digest: Digest) -> Bool {
+    private func ask(
+        _ memory: SharedMemory, for digest: Digest, _ reply: @escaping @Sendable (Exchange) -> Void
+    ) -> Bool {
         guard let name = sharedName(of: digest, in: memory) else { return false }
         let exchange = ExchangeReference(self)
-        let isAsked = memory.ask(name, for: linkClient.address ?? 0, on: core) { _ in
-            exchange.perform { $0.sharedMemoryReplied(digest) }
-        }
-        if isAsked { dictionary = .asked }
-        return isAsked
+        return memory.ask(name, for: linkClient.address ?? 0, on: core) { _ in exchange.perform(reply) }
     }
 
     private func sharedName(of digest: Digest, in memory: SharedMemory) -> SharedName? {
@@ -135,8 +158,8 @@ extension Exchange {
     /// Goes on with the dictionary, if the reply has made it a version of this node's store.
     private func sharedMemoryReplied(_ digest: Digest) {
         guard case .asked = dictionary else { return }
-        if let version = publicVersion(digest) ?? provenVersion(digest) {
-            use(version)
+        if let version = knownVersion(digest) {
+            readDictionary(version)
         } else {
             dictionary = .unknown
             context.store.countUnknown()

@@ -11,7 +11,8 @@ extension Exchange {
         surroundings.isEarly = client.isEarly
         surroundings.subjectFields = context.clientSubjectFields
         surroundings.subjectField = client.clientSubjectField
-        var head = UpstreamRequest.head(from: request, framing: upload.framing, surroundings)
+        surroundings.isDecoded = upload.coding == .dcz
+        var head = UpstreamRequest.head(from: request, framing: upload.upstreamFraming, surroundings)
         setRequestID(&head)
         if let storedResponse { head.headers.append(.ifNoneMatch, storedResponse.kept.tag.serialized) }
         attempt.head = head
@@ -45,7 +46,7 @@ extension Exchange {
             if let lost {
                 connection.begin(takenFrom: lost, handler: self)
             } else {
-                connection.begin(head, framing: upload.framing, handler: self)
+                connection.begin(head, framing: upload.upstreamFraming, handler: self)
             }
         } catch {
             attempt.keepUnsent(lost)

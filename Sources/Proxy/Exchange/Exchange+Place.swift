@@ -50,7 +50,11 @@ extension Exchange {
         let kept = upload.takeKept()
         if !kept.bytes.isEmpty { connection.write(kept.bytes.span) }
         if let trailers = kept.trailers { finishUpload(trailers) }
-        if connection.canWrite { client.resumeRequest() }
+        if upload.decoding != nil {
+            advanceUpload()
+        } else if connection.canWrite {
+            client.resumeRequest()
+        }
         advance()
     }
 

@@ -111,7 +111,6 @@ final class Exchange: Handler {
         self.isTwin = isTwin
         share = peer.share(head.headers, of: context.shared.clientResources)
         beginning = Beginning(bytesSent: client.bytesSent)
-        upload = RequestUpload(framing)
         pathRefusal = choice.refusal
         // While dictionaries are switched off, their URLs do not exist.
         linked =
@@ -120,6 +119,7 @@ final class Exchange: Handler {
         route = linked?.route ?? choice.route
         upstream = route.upstream.map { proxy.upstreams[$0] }
         unsafe ownResource = RequestedResource(authority: authority, url: url, route: route)
+        upload = RequestUpload(framing, coding: route.decodesRequests ? UploadCoding(head) : .passes)
         facts = RequestFacts(
             head, url: url, isPathNormal: choice.isPathNormal, peer: peer, route: route,
             secureTransport: context.configuration.secureTransport)
@@ -143,7 +143,7 @@ final class Exchange: Handler {
         findDictionary()
         findStoredResponse()
         if let shadow = route.shadow { observe(shadow) }
-        forward()
+        if upload.coding == .passes { forward() } else { awaitCodedBody() }
     }
 
     /// Notes whether dictionaries are switched off just now.
@@ -169,6 +169,10 @@ extension Exchange: RequestHandler {
         guard phase.isTunnel || upload.bytes <= route.requestBodyMax else {
             return refuseUpload(.bodyTooLarge, .bodyTooLarge)
         }
+        if upload.decoding != nil {
+            upload.decoding?.received(bytes)
+            return advanceUpload()
+        }
         guard let upstream = attempt.connection else {
             if attempt.isWaiting { upload.keep(bytes) }
             return
@@ -178,8 +182,15 @@ extension Exchange: RequestHandler {
     }
 
     func receivedEnd(trailers: Headers) {
-        if attempt.isWaiting { upload.keepEnd(trailers) } else { finishUpload(trailers) }
         upload.receivedEnd()
+        if upload.decoding != nil {
+            upload.decoding?.receivedEnd(trailers)
+            advanceUpload()
+        } else if attempt.isWaiting {
+            upload.keepEnd(trailers)
+        } else {
+            finishUpload(trailers)
+        }
         // A response that overtakes its request ends the connection, so Dictum's own dictionaries wait for this.
         if linked != nil { dictionarySettled() }
     }
@@ -189,7 +200,7 @@ extension Exchange: RequestHandler {
         attempt.connection?.finish(
             trailers: UpstreamRequest.trailers(
                 trailers, without: context.clientSubjectFields, requestID: context.requestIDName,
-                edits: route.requestEdits))
+                edits: route.requestEdits, isDecoded: upload.coding == .dcz))
     }
 
     func malformed(_ error: ParseError) {
@@ -197,7 +208,7 @@ extension Exchange: RequestHandler {
     }
 
     /// Ends a request whose body is refused.
-    private func refuseUpload(_ problem: ProblemResponse, _ reason: RejectionReason) {
+    func refuseUpload(_ problem: ProblemResponse, _ reason: RejectionReason? = nil) {
         abortUpstream()
         if phase.isSent { return abort() }
         refuse(problem, reason)
@@ -234,11 +245,13 @@ extension RequestFault {
 // MARK: - 3. The upstream responds
 
 extension Exchange: ResponseHandler {
-    func upstreamDrained() { client.resumeRequest() }
+    func upstreamDrained() {
+        if upload.decoding != nil { advanceUpload() } else { client.resumeRequest() }
+    }
 
     func receivedInterim(_ head: ResponseHead) {
-        // A 100 is only for clients that wait for it.
-        if head.status == .continue, !request.headers.contains(.expect) { return }
+        // A 100 is only for clients that wait for it, and a body that is decoded has had Dictum's own.
+        if head.status == .continue, upload.coding != .passes || !request.headers.contains(.expect) { return }
         var interim = head
         interim.headers.removeConnectionFields()
         // RFC 9110 section 8.6: a 1xx has no body, so a length could only mislead.
@@ -271,6 +284,7 @@ extension Exchange: ResponseHandler {
 
     func responseEnded(trailers: Headers) {
         attempt.connection = nil
+        upload.decoding = nil
         attempt.leaveServer()
         attempt.leavePlace(context.shared.places)
         if observed != nil { submitObserved() }

@@ -46,7 +46,7 @@ extension RequestFacts {
             hasPersonalField = hasPersonalField || policy.personal.matches(fieldName: $0)
         }
         availableDictionary = Self.availableDictionary(head.headers)
-        if availableDictionary != nil {
+        if availableDictionary != nil || route.decodesRequests && head.headers.contains(.contentEncoding) {
             dictionaryID = DictionaryID.parse(head.headers.values(.dictionaryID))
         }
     }

@@ -1,3 +1,4 @@
+internal import Dictionaries
 internal import HTTP
 
 /// An error response that Dictum itself gives: RFC 9457 JSON for clients that accept it, else one line of text.
@@ -9,6 +10,8 @@ struct ProblemResponse {
     let detail: String
     /// The seconds after which a client may ask again.
     var retryAfter: Int?
+    /// The codings that bodies of requests may have here (RFC 9110 section 12.5.3).
+    var acceptEncoding: String?
 
     /// Returns the head and the body for a client with this Accept field.
     func rendered(accept: String?) -> (head: ResponseHead, body: [UInt8]) {
@@ -24,6 +27,7 @@ struct ProblemResponse {
             text = "\(status.rawValue) \(title): \(detail)"
         }
         headers.append(.cacheControl, "no-store")
+        if let acceptEncoding { headers.append(.acceptEncoding, acceptEncoding) }
         if let retryAfter { headers.append(.retryAfter, String(retryAfter)) }
         return (ResponseHead(status: status, headers: headers), Array((text + "\n").utf8))
     }
@@ -47,6 +51,8 @@ extension ProblemResponse {
     static let noHost = ProblemResponse(status: .badRequest, detail: "The request names no host.")
     static let bodyTooLarge = ProblemResponse(
         status: .contentTooLarge, detail: "The request's body is too large.")
+    static let undecodableRequest = ProblemResponse(
+        status: .badRequest, detail: "The request's body is not in its content coding.")
     static let noSuchDictionary = ProblemResponse(
         status: .notFound, detail: "There is no such dictionary.")
     static let ambiguousPath = ProblemResponse(
@@ -64,6 +70,16 @@ extension ProblemResponse {
         retryAfter: 1)
     static let undecodable = ProblemResponse(
         status: .badGateway, detail: "The upstream sent a body that is not in its coding.")
+
+    /// The response to a body that is coded over a dictionary which the request may not use.
+    ///
+    /// `isOn` says that bodies over other dictionaries are accepted.
+    static func unknownDictionary(isOn: Bool) -> ProblemResponse {
+        ProblemResponse(
+            status: .unsupportedMediaType,
+            detail: "The dictionary of the request's body is unknown here; send the body without its coding.",
+            acceptEncoding: isOn ? ContentCoding.dcz.token : ContentCoding.identity.token)
+    }
 
     /// The response for an upstream that gave none.
     init(_ error: UpstreamError) {

@@ -12,6 +12,8 @@ enum UpstreamRequest {
         let isTLS: Bool
         /// True while the client's TLS handshake is not complete.
         var isEarly = false
+        /// True if the upstream gets the body without its content coding.
+        var isDecoded = false
         /// The fields that clients may not send themselves.
         var subjectFields: [HeaderName] = []
         /// The field for the subject of the client's certificate; nil if none is configured.
@@ -26,6 +28,7 @@ enum UpstreamRequest {
         let protocols = Upgrade.protocols(askedBy: request, framing: framing)
         head.headers.removeConnectionFields()
         head.headers.removeTrailerNames()
+        if surroundings.isDecoded { removeCoding(&head.headers, framing) }
         head.version = .http11
         setHost(&head, surroundings)
         setTarget(&head, without: surroundings.route.prefix)
@@ -55,11 +58,13 @@ enum UpstreamRequest {
     ///
     /// An upstream may read trailers as if they stood in the head, so they have none of the fields that Dictum sets there.
     static func trailers(
-        _ received: Headers, without subjectFields: [HeaderName], requestID: HeaderName?, edits: FieldEdits?
+        _ received: Headers, without subjectFields: [HeaderName], requestID: HeaderName?, edits: FieldEdits?,
+        isDecoded: Bool
     ) -> Headers {
         guard !received.isEmpty else { return received }
         var trailers = received
         edits?.remove(from: &trailers)
+        if isDecoded { trailers.removeAll(ResponseEdits.ofTheCodedBytes) }
         trailers.removeAll { subjectFields.contains($0) || $0 == requestID }
         return trailers
     }
@@ -92,6 +97,13 @@ enum UpstreamRequest {
         guard let prefix, let target = prefix.removed(from: head.target) else { return }
         head.target = target
         if let name = forwardedPrefix { head.headers.replace(name, with: prefix.text) }
+    }
+
+    /// Removes the fields that describe the client's bytes, and its wish for a 100, which Dictum has fulfilled.
+    private static func removeCoding(_ headers: inout Headers, _ framing: BodyFraming) {
+        headers.removeAll(ResponseEdits.ofTheCodedBytes)
+        headers.remove(.expect)
+        if case .length(let count) = framing { headers.append(.contentLength, String(count)) }
     }
 
     private static let forwardedPrefix = HeaderName("X-Forwarded-Prefix")

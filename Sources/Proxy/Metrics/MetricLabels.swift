@@ -28,6 +28,8 @@ enum RejectionReason: String, CaseIterable, Sendable {
     case reservedPath = "reserved-path"
     /// Recipients could read the path in two ways, of which a route guards one.
     case ambiguousPath = "ambiguous-path"
+    /// The request's body is coded over a dictionary that it may not use.
+    case requestDictionary = "request-dictionary"
     /// No route with an upstream is for the request.
     case noRoute = "no-route"
     /// The request came back from an upstream that leads here.

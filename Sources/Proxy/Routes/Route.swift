@@ -35,6 +35,8 @@ final class Route: Sendable {
     let dictionary: DictionaryPolicy?
     /// The members that name an operation in a request's body, observed or live; nil if there are none.
     let operationKey: OperationKey?
+    /// True if bodies of requests may be coded over dictionaries that were offered.
+    let decodesRequests: Bool
     /// The rule for shared caches, or nil if dictionaries are off, so that responses do not vary by them.
     let sharedCaches: DictionaryPolicy.SharedCaches?
     /// The parameters that replace those of its responses' priorities, if any.
@@ -85,6 +87,9 @@ final class Route: Sendable {
         operationKey =
             shadow?.operationKey ?? route.dictionary.flatMap { $0.keyMembers.isEmpty ? nil : $0.key }
         priority = route.priority
+        decodesRequests =
+            route.requests == .dictionary && route.dictionary != nil
+            && configuration.dictionariesOn
         let policy = configuration.policy(of: route)
         self.policy = policy
         var impersonal = HeaderNameSet.wellKnown { !policy.personal.matches(fieldName: $0) }

@@ -357,7 +357,8 @@ private let digests = ["Repr-Digest: sha-256=:x:", "Content-Digest: sha-256=:x:"
         let subject = try #require(HeaderName("X-Client-Subject"))
         trailers.append(subject, "CN=root")
         trailers.append(.serverTiming, "a")
-        let sent = UpstreamRequest.trailers(trailers, without: [subject], requestID: nil, edits: nil)
+        let sent = UpstreamRequest.trailers(
+            trailers, without: [subject], requestID: nil, edits: nil, isDecoded: false)
         #expect(!sent.contains(subject))
         #expect(sent.contains(.serverTiming))
     }

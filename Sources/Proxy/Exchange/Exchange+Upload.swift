@@ -1,0 +1,95 @@
+internal import Dictionaries
+internal import HTTP
+internal import Storage
+
+// MARK: - A request's body that is coded over a dictionary is decoded
+
+extension Exchange {
+    /// True if bodies of requests may be coded over dictionaries just now.
+    var acceptsCodedBodies: Bool { route.decodesRequests && facts.dictionarySwitch == nil }
+
+    /// Waits for the body; the request goes to the upstream once enough of it is decoded.
+    func awaitCodedBody() {
+        // RFC 9110 section 7.7: no-transform forbids to undo a coding.
+        guard upload.coding == .dcz, acceptsCodedBodies, !facts.noTransform else {
+            return refuseUnknownDictionary()
+        }
+        guard upload.hasBody else { return refuse(.undecodableRequest, .malformed) }
+        upload.decoding = UploadDecoding(
+            limits: DecoderLimits(maxBytes: route.requestBodyMax), memory: share.memory)
+        // RFC 9110 section 10.1.1: no upstream can ask for the body before its dictionary is known.
+        if request.version >= .http11, request.headers.contains(.expect) {
+            client.sendInterim(ResponseHead(status: .continue))
+        }
+    }
+
+    /// Does what the decoding asks for, until it waits for an event, and sets the client's pace.
+    func advanceUpload() {
+        while !phase.isOver, let action = upload.decoding?.next(hasRoom: upstreamHasRoom) { perform(action) }
+        guard !phase.isOver else { return }
+        if upload.decoding?.wantsInput(hasRoom: upstreamHasRoom) != false {
+            client.resumeRequest()
+        } else if !upload.isWhole {
+            client.pauseRequest()
+        }
+    }
+
+    private var upstreamHasRoom: Bool { attempt.connection?.canWrite ?? false }
+
+    private func perform(_ action: UploadDecoding.Action) {
+        switch action {
+        case .find(let digest): findUploadDictionary(digest)
+        case .begin(let framing):
+            upload.upstreamFraming = framing
+            forward()
+        case .write(let piece):
+            upload.readOperation(piece.span)
+            attempt.connection?.write(piece.span)
+        case .finish(let trailers): finishUpload(trailers)
+        case .fail(let failure): refuseUpload(because: failure)
+        }
+    }
+
+    // MARK: The dictionary
+
+    private func findUploadDictionary(_ digest: Digest) {
+        switch find(digest, reply: { $0.uploadDictionaryArrived(digest) }) {
+        case .found(let version): readUploadDictionary(version)
+        case .asked: break
+        case .unknown: refuseUnknownDictionary()
+        }
+    }
+
+    /// Goes on after the nodes' shared memory has replied.
+    private func uploadDictionaryArrived(_ digest: Digest) {
+        guard upload.decoding != nil else { return }
+        guard let version = knownVersion(digest) else { return refuseUnknownDictionary() }
+        readUploadDictionary(version)
+    }
+
+    private func readUploadDictionary(_ version: Storage.Version) {
+        load(version) { exchange, body in
+            guard exchange.upload.decoding != nil else { return }
+            guard let body else { return exchange.refuseUnknownDictionary() }
+            exchange.upload.decoding?.found(body)
+            exchange.advanceUpload()
+        }
+    }
+
+    // MARK: Bodies that are refused
+
+    private func refuseUnknownDictionary() {
+        refuseUpload(.unknownDictionary(isOn: acceptsCodedBodies), .requestDictionary)
+    }
+
+    private func refuseUpload(because failure: CodingRemoval.Failure) {
+        switch failure {
+        case .malformed: refuseUpload(.undecodableRequest, .malformed)
+        case .tooLarge: refuseUpload(.bodyTooLarge, .bodyTooLarge)
+        case .noMemory:
+            proxy.metrics.countBusy()
+            record.fault = .own("memory.coding is used up")
+            refuseUpload(.clientBusy)
+        }
+    }
+}

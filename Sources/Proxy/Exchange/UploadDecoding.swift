@@ -1,0 +1,172 @@
+internal import Dictionaries
+internal import HTTP
+internal import Primitives
+
+/// The treatment of a request's Content-Encoding on a route that decodes bodies over dictionaries.
+enum UploadCoding {
+    /// The body goes to the upstream as it comes.
+    case passes
+    case dcz
+    /// The body is coded over a dictionary in a way that Dictum does not undo.
+    case refused
+
+    init(_ request: borrowing RequestHead) {
+        let lines = request.headers.values(.contentEncoding)
+        let members = lines.joined(separator: ",").lowercased().split(separator: ",")
+            .map { String($0.filter { $0 != " " && $0 != "\t" }) }
+        guard members.contains(where: { ContentCoding(rawValue: $0)?.usesDictionary == true }) else {
+            self = .passes
+            return
+        }
+        // RFC 9110 section 14.4: the range would be one of the coded bytes.
+        let isWhole = !request.headers.contains(.contentRange)
+        self = ContentCoding(contentEncoding: lines) == .dcz && isWhole ? .dcz : .refused
+    }
+}
+
+/// The body of a request in dcz (RFC 9842 section 5) on its way to the upstream: a machine without I/O.
+///
+/// It names the dictionary once the header has come, and decodes after that. The request begins at the upstream once the body is
+/// whole or `heldBytesMax` of it are decoded, so that most broken bodies never get there.
+struct UploadDecoding: ~Copyable {
+    /// The decoded bytes that are held, so that shorter bodies have a Content-Length.
+    static let heldBytesMax = CodingRemoval.pieceBytes
+    private static let headerBytes = 40
+
+    /// What the exchange does next.
+    enum Action {
+        /// Look for the dictionary; `found` follows.
+        case find(Digest)
+        /// Send the head of the request, with this framing.
+        case begin(BodyFraming)
+        case write([UInt8])
+        case finish(trailers: Headers)
+        case fail(CodingRemoval.Failure)
+    }
+
+    private enum Stage { case header, finding, held, streamed, ended }
+
+    private var stage = Stage.header
+    /// The coded bytes until the dictionary is found.
+    private var input: [UInt8] = []
+    /// The decoded bytes that the upstream has not got.
+    private var output: [UInt8] = []
+    private var removal: CodingRemoval?
+    /// The memory of `input` and `output`.
+    private var memory: MemoryLoan?
+    /// The trailers, once the body has come whole.
+    private var trailers: Headers?
+    private let limits: DecoderLimits
+    private let share: MemoryShare
+
+    init(limits: DecoderLimits, memory share: MemoryShare) { (self.limits, self.share) = (limits, share) }
+
+    // MARK: Events
+
+    mutating func received(_ bytes: Span<UInt8>) {
+        switch stage {
+        case .header, .finding: input.append(bytes)
+        case .held, .streamed: removal?.append(bytes)
+        case .ended: break
+        }
+    }
+
+    mutating func receivedEnd(_ trailers: Headers) { self.trailers = trailers }
+
+    /// Takes the dictionary that the header names.
+    mutating func found(_ dictionary: Body) {
+        guard stage == .finding else { return }
+        stage = .held
+        var coded: [UInt8] = []
+        swap(&coded, &input)
+        removal = CodingRemoval(.dcz, over: dictionary, limits: limits, memory: share)
+        removal?.append(coded.span)
+    }
+
+    // MARK: Actions
+
+    /// True while more of the body can be of use; `hasRoom` says that the upstream takes bytes.
+    func wantsInput(hasRoom: Bool) -> Bool {
+        switch stage {
+        case .header, .held: true
+        case .finding, .ended: false
+        case .streamed: hasRoom && output.isEmpty
+        }
+    }
+
+    /// Returns what is to be done now; nil until the next event.
+    mutating func next(hasRoom: Bool) -> Action? {
+        do throws(CodingRemoval.Failure) {
+            return try step(hasRoom: hasRoom)
+        } catch {
+            stage = .ended
+            return .fail(error)
+        }
+    }
+
+    private mutating func step(hasRoom: Bool) throws(CodingRemoval.Failure) -> Action? {
+        switch stage {
+        case .finding, .ended:
+            try lend()
+            return nil
+        case .header:
+            guard input.count >= Self.headerBytes || trailers != nil else { return nil }
+            guard let header = DictionaryHeader.read(input), header.coding == .dcz else { throw .malformed }
+            stage = .finding
+            return .find(header.digest)
+        case .held:
+            guard removal != nil else { throw .noMemory }
+            while output.count < Self.heldBytesMax, isBehind { try decode() }
+            guard isBehind || trailers == nil else {
+                try checkWhole()
+                stage = .streamed
+                // A body with a length has no trailers (RFC 9112 section 6).
+                return .begin(trailers?.isEmpty == true ? .length(UInt64(output.count)) : .chunked)
+            }
+            guard output.count >= Self.heldBytesMax else { return nil }
+            stage = .streamed
+            return .begin(.chunked)
+        case .streamed:
+            guard hasRoom else { return nil }
+            while output.isEmpty, isBehind { try decode() }
+            if let piece = takeOutput() { return .write(piece) }
+            guard let trailers else { return nil }
+            try checkWhole()
+            stage = .ended
+            return .finish(trailers: trailers)
+        }
+    }
+
+    private var isBehind: Bool {
+        switch removal {
+        case .some(let removal): removal.isBehind
+        case .none: false
+        }
+    }
+
+    private mutating func decode() throws(CodingRemoval.Failure) {
+        try removal?.decodePiece(into: &output, takesAll: false)
+        try lend()
+    }
+
+    private mutating func takeOutput() -> [UInt8]? {
+        guard !output.isEmpty else { return nil }
+        var piece: [UInt8] = []
+        swap(&piece, &output)
+        memory = nil
+        return piece
+    }
+
+    private mutating func lend() throws(CodingRemoval.Failure) {
+        guard share.resize(&memory, to: input.count + output.count) else { throw .noMemory }
+    }
+
+    private func checkWhole() throws(CodingRemoval.Failure) {
+        let isWhole =
+            switch removal {
+            case .some(let removal): removal.isComplete()
+            case .none: false
+            }
+        guard isWhole else { throw .malformed }
+    }
+}
