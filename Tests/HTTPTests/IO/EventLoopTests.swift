@@ -56,7 +56,7 @@ struct EventLoopTests {
             usleep(20_000)
             core.loop.execute { core in
                 usleep(20_000)
-                core.loop.execute { _ in core.loop.execute { _ in done.signal() } }
+                core.loop.execute { core in core.loop.execute { _ in done.signal() } }
             }
         }
         #expect(done.wait(timeout: .now() + .seconds(60)) == .success)
