@@ -1,5 +1,6 @@
 internal import DictumClient
 internal import Foundation
+internal import FoundationNetworking
 internal import Primitives
 internal import TestSupport
 internal import Testing
@@ -54,5 +55,30 @@ internal import Testing
         #expect(try await poll(second.forUser("one")) != "dcz")
         #expect(try await poll(second.forUser("two")) == "dcz")
         proxy.origin.stop()
+    }
+
+    @Test(.timeLimit(.minutes(40)))
+    func `an upload of what was fetched goes up as a delta, and arrives plain`() async throws {
+        let echo = try Origin { request, connection in
+            let isGet = request.method == "GET"
+            connection.send(
+                Wire.ok(
+                    "Content-Type: \(isGet ? "application/json" : "text/plain")",
+                    "Cache-Control: max-age=600",
+                    body: isGet ? feed(1) : request.body))
+            connection.finish()
+        }
+        let uploads = try ServedProxy(echo, in: folder, "routes: [{match: /feed, requests: dictionary}]")
+        let client = try client()
+        let url = try #require(URL(string: uploads.url("/feed")))
+        _ = try await client.data(from: url, using: WireTransport())
+        var request = URLRequest(url: url)
+        request.httpMethod = "PUT"
+        request.httpBody = Data(feed(2))
+        let (body, _) = try await client.data(for: request, using: WireTransport())
+        #expect([UInt8](body) == feed(2))
+        let figures = try #require(metrics.withLock { $0 }.last)
+        #expect(figures.requestBytes * 5 < feed(2).count && !figures.isRetried, "\(figures)")
+        #expect(echo.requests.map(\.method) == ["GET", "PUT"])
     }
 }

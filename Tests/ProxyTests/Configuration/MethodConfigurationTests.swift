@@ -3,7 +3,7 @@ import Testing
 
 @testable import Proxy
 
-/// `methods` and `key`.
+/// `methods`, `key` and `requests`.
 @Suite struct MethodConfigurationTests {
     @Test(arguments: [
         ("methods: [PUT]", "methods", "GET, QUERY or POST"),
@@ -21,6 +21,15 @@ import Testing
         #expect(
             found.first?.contains("dictionary.\(key)") == true && found.first?.contains(expected) == true,
             "\(found)")
+    }
+
+    @Test func `requests: dictionary needs dictionaries`() throws {
+        let found = mistakes("routes: [{match: /a, requests: dictionary, dictionary: off}]")
+        #expect(found.count == 1 && found.first?.contains("expected dictionary: on") == true, "\(found)")
+        #expect(
+            mistakes("routes: [{match: /a, requests: yes}]").first?.contains("pass or dictionary") == true)
+        let full = try configuration("routes: [{match: /a, requests: dictionary}, {match: /b}]")
+        #expect(full.routes.map(\.requests) == [.dictionary, .pass])
     }
 
     @Test func `without them responses to GET and QUERY become versions`() throws {

@@ -210,4 +210,113 @@ private let next = "X-Version: 1"
         _ = client.receiveAll()
         #expect(newest(proxy, "4:{op}=4:Feed;") == nil && newest(proxy, "") == nil)
     }
+
+    // MARK: One coding for all
+
+    @Test(arguments: ["QUERY", "POST"])
+    func `a response that several clients get is coded once`(method: String) throws {
+        let proxy = try Self.proxy()
+        let text = #"{"op":"Feed"}"#
+        _ = try Self.post(proxy, text, method: method)
+        let answers = try (0..<3).map { _ in
+            try Self.post(proxy, text, next, method: method, over: first)
+        }
+        for answer in answers {
+            #expect(try answer.coding == "dcz" && answer.carriesDecoded(second, over: first))
+        }
+        #expect(proxy.server.context.deltas.statistics.cache.misses == 1)
+        for answer in answers.dropFirst() {
+            #expect(answer["Dictum-Explain"]?.contains("delta-cached") == true)
+        }
+    }
+
+    // MARK: Other ways to send a body
+
+    @Test func `over HTTP/2 operations are named, and get deltas`() throws {
+        let proxy = try Self.proxy()
+        let peer = try proxy.connectHTTP2()
+        let fields = [("accept-encoding", "dcz"), ("content-type", "application/json")]
+        let named = [("available-dictionary", ":\(Digest(of: first.span).base64):"), ("x-version", "1")]
+        for (stream, added) in [(Int32(1), []), (3, named)] {
+            peer.request(stream, "/graphql", method: "POST", fields + added, endsStream: false)
+            for byte in #"{"op":"Feed"}"#.utf8 { peer.data(stream, [byte]) }
+            peer.data(stream, [], endsStream: true)
+            let answer = try #require(peer.response(stream))
+            #expect(answer.status == "200")
+            if stream == 1 {
+                #expect(newest(proxy, "4:{op}=4:Feed;") == Digest(of: first.span))
+            } else {
+                #expect(answer["content-encoding"] == "dcz")
+                let decoded = try Codec.decode(
+                    answer.body.span, .dcz, dictionary: Body(first), limits: DecoderLimits(maxBytes: 1 << 20))
+                #expect(decoded == second)
+            }
+        }
+    }
+
+    /// A proxy before an upstream that the test serves by hand.
+    private static func served() throws -> (TestProxy, WireListener) {
+        let listener = try WireListener()
+        let settings = "routes: [{match: /graphql, dictionary: {methods: [POST], key: [op]}}]"
+        let urls = ["http://127.0.0.1:\(listener.port)"]
+        return (
+            try TestProxy(Origin(wire("HTTP/1.1 404 Not Found", body: [])), settings, urls: urls), listener
+        )
+    }
+
+    private static let answer = wire("HTTP/1.1 200 OK", "Content-Type: application/json", fresh, body: first)
+
+    @Test func `a body that waits for the upstream's 100 names its operation`() throws {
+        let (proxy, listener) = try Self.served()
+        let client = try proxy.connect()
+        let body = Array(#"{"op":"Feed"}"#.utf8)
+        client.send(
+            wire(
+                "POST /graphql HTTP/1.1", "Host: api.test", "Expect: 100-continue",
+                "Content-Length: \(body.count)"))
+        let upstream = try listener.accept()
+        #expect(upstream.readHead().lowercased().contains("expect: 100-continue"))
+        upstream.send("HTTP/1.1 100 Continue\r\n\r\n")
+        #expect(client.readHead() == "HTTP/1.1 100 Continue\r\n\r\n")
+        client.send(body)
+        #expect(upstream.receiveExactly(body.count) == body)
+        upstream.send(Self.answer)
+        #expect(try client.receive().carries(first))
+        #expect(newest(proxy, "4:{op}=4:Feed;") == Digest(of: first.span))
+    }
+
+    @Test func `a body without end names nothing, and holds nothing`() throws {
+        let (proxy, listener) = try Self.served()
+        let client = try proxy.connect()
+        client.send(wire("POST /graphql HTTP/1.1", "Host: api.test", "Transfer-Encoding: chunked"))
+        client.send(chunk(Array(#"{"op":"Feed","x":""#.utf8)))
+        let upstream = try listener.accept()
+        _ = upstream.readHead()
+        for _ in 0..<40 {
+            client.send(chunk([UInt8](repeating: 97, count: 4_096)))
+            _ = upstream.receiveExactly(4_096)
+        }
+        upstream.send(Self.answer)
+        #expect(try client.receive().carries(first))
+        #expect(newest(proxy, "4:{op}=4:Feed;") == nil && newest(proxy, "") == Digest(of: first.span))
+        try waitUntil("all memory is given back") {
+            proxy.server.context.shared.coding.memory.takenBytes == 0
+        }
+    }
+
+    @Test(arguments: [
+        "Content-Type: application/json\r\nContent-Type: text/plain",
+        "Content-Encoding: gzip\r\nContent-Encoding: identity", "Content-Encoding: gzip, br",
+    ])
+    func `a QUERY with two meanings passes as it came, and changes no body`(fields: String) throws {
+        let proxy = try Self.proxy()
+        let text = #"{"op":"Feed"}"#
+        _ = try Self.post(proxy, text, method: "QUERY")
+        let answer = try Self.post(proxy, text, next, fields, method: "QUERY", over: first)
+        #expect(try answer.coding == "dcz" && answer.carriesDecoded(second, over: first))
+        let got = try #require(proxy.origin.requests.last)
+        let lines = fields.split(separator: "\r\n").map { String($0.drop { $0 != ":" }.dropFirst(2)) }
+        #expect(got.body == Array(text.utf8))
+        #expect(got.values(String(fields.prefix { $0 != ":" })) == lines)
+    }
 }

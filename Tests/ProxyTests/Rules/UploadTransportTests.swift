@@ -1,0 +1,160 @@
+internal import Dictionaries
+internal import Foundation
+internal import HTTP
+internal import Primitives
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+private let held = Feed.bytes(version: 0, items: 40)
+private let changed = Feed.bytes(version: 1, items: 40)
+private let long = Feed.bytes(version: 2, items: 2_000)
+
+/// Bodies over dictionaries on their way: HTTP/2, interim responses, back-pressure, retries and waits.
+@Suite(.timeLimit(.minutes(40))) struct UploadTransportTests {
+    private static let route = "routes: [{match: /doc, requests: dictionary}]"
+
+    private static func dcz(_ body: [UInt8]) throws -> [UInt8] {
+        try Codec.encode(body.span, .dcz, options: EncoderOptions(dictionary: .reference(Body(held))))
+    }
+
+    private static func origin(_ gate: Gate? = nil) throws -> Origin {
+        try Origin { request, connection in
+            if request.target == "/slow" { gate?.wait() }
+            connection.send(
+                json(request.method == "PUT" ? request.body : held, "Cache-Control: public, max-age=60"))
+        }
+    }
+
+    private static func head(_ fields: String...) -> [UInt8] {
+        wire(
+            (["PUT /doc HTTP/1.1", "Host: api.test", "Content-Encoding: dcz"] + fields).joined(
+                separator: "\r\n"))
+    }
+
+    @Test func `a client that waits for 100 gets it before the upstream is asked, and once`() throws {
+        let proxy = try TestProxy(Self.origin(), Self.route)
+        _ = try proxy.fetch("/doc")
+        let client = try proxy.connect()
+        let coded = try Self.dcz(changed)
+        client.send(Self.head("Expect: 100-continue", "Content-Length: \(coded.count)"))
+        #expect(client.readHead() == "HTTP/1.1 100 Continue\r\n\r\n")
+        #expect(proxy.origin.requests.count == 1)
+        client.send(coded)
+        #expect(try client.receive().carries(changed))
+        #expect(try #require(proxy.origin.requests.last)["Expect"] == nil)
+    }
+
+    @Test func `a client that waits for 100 gets a 415 at once where dictionaries are off`() throws {
+        let proxy = try TestProxy(Self.origin(), Self.route)
+        #expect(try proxy.turn("off") == 200)
+        let client = try proxy.connect()
+        client.send(Self.head("Expect: 100-continue", "Content-Length: 100"))
+        #expect(try client.receive().status == 415)
+    }
+
+    @Test(arguments: [changed, long])
+    func `over HTTP/2 it is the same`(body: [UInt8]) throws {
+        let proxy = try TestProxy(Self.origin(), Self.route)
+        _ = try proxy.fetch("/doc")
+        let peer = try proxy.connectHTTP2()
+        let fields = [("content-encoding", "dcz"), ("expect", "100-continue")]
+        peer.request(1, "/doc", method: "PUT", fields, endsStream: false)
+        for byte in try Self.dcz(body) { peer.data(1, [byte]) }
+        peer.data(1, [], endsStream: true)
+        for stream: Int32 in [0, 1] {
+            peer.send(HTTP2Peer.Kind.windowUpdate, stream: stream, payload: HTTP2Peer.number(1 << 24))
+        }
+        let answer = try #require(peer.response(1))
+        #expect(answer.interim.map(\.first) == [":status: 100"])
+        #expect(answer.status == "200" && answer.body == body && answer["accept-encoding"] == "dcz")
+        // An unknown dictionary resets no connection.
+        peer.request(3, "/doc", method: "PUT", fields, endsStream: false)
+        peer.data(3, [0x5e, 0x2a, 0x4d, 0x18, 0x20, 0, 0, 0] + [UInt8](repeating: 7, count: 60))
+        #expect(try #require(peer.response(3)).status == "415")
+        peer.request(5, "/doc")
+        #expect(try #require(peer.response(5)).status == "200")
+    }
+
+    /// A proxy before an upstream whose connections the test serves, which has given `held` by `/doc`, and that connection.
+    private func served(_ settings: String = route) throws -> (TestProxy, WireSocket) {
+        let listener = try WireListener()
+        let proxy = try TestProxy(
+            Self.origin(), settings, urls: ["http://127.0.0.1:\(listener.port)"])
+        let client = try proxy.connect()
+        client.send(request("/doc", []))
+        let upstream = try listener.accept()
+        _ = upstream.readHead()
+        upstream.send(json(held, "Cache-Control: public, max-age=60"))
+        #expect(try client.receive().carries(held))
+        return (proxy, upstream)
+    }
+
+    @Test func `a slow upstream slows the client, and gets it all`() throws {
+        let (proxy, upstream) = try served("limits: {request_body: 128MiB}\n" + Self.route)
+        let body = Noise.bytes(64 << 20, seed: 3)
+        let coded = try Self.dcz(body)
+        let client = try proxy.connect()
+        client.send(Self.head("Content-Length: \(coded.count)"))
+        let taken = client.flood(with: coded, limit: 1, quietMilliseconds: 500)
+        #expect(taken < coded.count, "nobody has read it")
+        let sent = Gate()
+        Thread.detachNewThread {
+            client.send(Array(coded[taken...]))
+            sent.open()
+        }
+        var message = WireMessage(head: upstream.readHead())
+        upstream.receiveBody(&message)
+        #expect(message.carries(body))
+        sent.wait()
+        upstream.send(json(Array("taken".utf8)))
+        #expect(try client.receive().text == "taken")
+    }
+
+    @Test func `a response that overtakes its request ends both, and gives the memory back`() throws {
+        let (proxy, upstream) = try served()
+        let client = try proxy.connect()
+        let coded = try Self.dcz(long + Noise.bytes(600_000, seed: 4))
+        client.send(Self.head("Content-Length: \(coded.count)") + coded.dropLast(100))
+        _ = upstream.readHead()
+        upstream.send(wire("HTTP/1.1 200 OK", "Content-Type: image/png", "Connection: close", body: [1]))
+        #expect(try client.receive().status == 200)
+        client.send(Array(coded.suffix(100)))
+        _ = client.receiveAll()
+        try waitUntil("all memory is given back") {
+            proxy.server.context.shared.coding.memory.takenBytes == 0
+        }
+    }
+
+    @Test func `an upstream that cannot be reached hands the decoded body on`() throws {
+        let origin = try Self.origin()
+        let gone = try WireListener(port: 0).port
+        let proxy = try TestProxy(
+            origin, Self.route, urls: ["http://127.0.0.1:\(gone)", origin.url])
+        for body in [changed, long, changed, long] {
+            _ = try proxy.fetch("/doc")
+            let coded = try Self.dcz(body)
+            let client = try proxy.connect()
+            client.send(Self.head("Content-Length: \(coded.count)") + coded)
+            #expect(try client.receive().carries(body))
+        }
+    }
+
+    @Test func `a request that waits for a place sends its decoded body afterwards`() throws {
+        let gate = Gate()
+        let proxy = try TestProxy(
+            Self.origin(gate), upstream: "max_requests: 1\n  queue_timeout: 5m", Self.route)
+        _ = try proxy.fetch("/doc")
+        let slow = try proxy.connect()
+        slow.send(request("/slow", []))
+        try waitUntil("the upstream has it") { proxy.origin.requests.count == 2 }
+        let coded = try Self.dcz(long)
+        let client = try proxy.connect()
+        client.send(Self.head("Content-Length: \(coded.count)") + coded)
+        try waitUntil("it waits") { proxy.server.context.shared.places.counts.waiting == 1 }
+        gate.open()
+        #expect(try slow.receive().status == 200)
+        #expect(try client.receive().carries(long))
+    }
+}
