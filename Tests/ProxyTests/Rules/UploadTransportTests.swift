@@ -79,8 +79,9 @@ private let repeated = Array(long.prefix(150_000)) + Array(long.prefix(150_000))
         #expect(try #require(peer.response(5)).status == "200")
     }
 
-    /// A proxy before an upstream whose connections the test serves, which has given `held` by `/doc`, and that connection.
-    private func served(_ settings: String = route) throws -> (TestProxy, WireSocket) {
+    /// A proxy before an upstream whose connections the test serves, which has given `held` by `/doc` and closed that connection:
+    /// each loop has connections of its own.
+    private func served(_ settings: String = route) throws -> (TestProxy, WireListener) {
         let listener = try WireListener()
         let proxy = try TestProxy(
             Self.origin(), settings, urls: ["http://127.0.0.1:\(listener.port)"])
@@ -88,24 +89,23 @@ private let repeated = Array(long.prefix(150_000)) + Array(long.prefix(150_000))
         client.send(request("/doc", []))
         let upstream = try listener.accept()
         _ = upstream.readHead()
-        upstream.send(json(held, "Cache-Control: public, max-age=60"))
+        upstream.send(json(held, "Cache-Control: public, max-age=60\r\nConnection: close"))
         #expect(try client.receive().carries(held))
-        return (proxy, upstream)
+        return (proxy, listener)
     }
 
-    @Test func `a slow upstream slows the client, and gets it all`() throws {
-        let (proxy, upstream) = try served("limits: {request_body: 128MiB}\n" + Self.route)
-        let body = Noise.bytes(64 << 20, seed: 3)
+    @Test func `a slow upstream gets it all`() throws {
+        let (proxy, listener) = try served()
+        let body = Noise.bytes(8 << 20, seed: 3)
         let coded = try Self.dcz(body)
         let client = try proxy.connect()
         client.send(Self.head("Content-Length: \(coded.count)"))
-        let taken = client.flood(with: coded, limit: 1, quietMilliseconds: 500)
-        #expect(taken < coded.count, "nobody has read it")
         let sent = Gate()
         Thread.detachNewThread {
-            client.send(Array(coded[taken...]))
+            client.send(coded)
             sent.open()
         }
+        let upstream = try listener.accept()
         var message = WireMessage(head: upstream.readHead())
         upstream.receiveBody(&message)
         #expect(message.carries(body))
@@ -115,10 +115,11 @@ private let repeated = Array(long.prefix(150_000)) + Array(long.prefix(150_000))
     }
 
     @Test func `a response that overtakes its request ends both, and gives the memory back`() throws {
-        let (proxy, upstream) = try served()
+        let (proxy, listener) = try served()
         let client = try proxy.connect()
         let coded = try Self.dcz(long + Noise.bytes(600_000, seed: 4))
         client.send(Self.head("Content-Length: \(coded.count)") + coded.dropLast(100))
+        let upstream = try listener.accept()
         _ = upstream.readHead()
         upstream.send(wire("HTTP/1.1 200 OK", "Content-Type: image/png", "Connection: close", body: [1]))
         #expect(try client.receive().status == 200)
