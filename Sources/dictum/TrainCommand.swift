@@ -99,9 +99,9 @@ struct TrainCommand: ParsableCommand {
             match: match ?? samples.shapes.first?.pattern ?? "/", verdict: verdict, leftOut: samples.leftOut,
             guarantee: guarantee)
         if let best {
-            report.sha256 = best.digest.hex
-            report.file = "\(output)/\(best.digest.hex).dict"
-            try OutputFile.write(best.bytes, toFile: "\(output)/\(best.digest.hex).dict")
+            let file = "\(output)/\(best.digest.hex).dict"
+            try OutputFile.write(best.bytes, toFile: file)
+            (report.sha256, report.file) = (best.digest.hex, file)
         }
         print(json ? report.json : report.text, terminator: json ? "\n" : "")
     }

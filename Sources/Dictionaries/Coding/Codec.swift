@@ -85,6 +85,9 @@ package enum Codec {
 
 /// The bytes at the start of a dictionary-coded body (RFC 9842 sections 4 and 5): a magic number, then the digest.
 package enum DictionaryHeader {
+    /// The length in bytes of the header of dcz.
+    package static let dczBytes = 40
+
     /// Returns the coding of a body by its magic number, and the digest of the dictionary that it names; nil if it has no
     /// such header.
     package static func read(_ body: [UInt8]) -> (coding: ContentCoding, digest: Digest)? {

@@ -1,4 +1,4 @@
-/// What a stream asks of its connection; nothing happens once the connection carries no frames.
+/// The calls by which a stream uses its connection. Once the connection carries no frames, they do nothing.
 extension HTTP2Session {
     var carriesFrames: Bool { engine != nil }
 

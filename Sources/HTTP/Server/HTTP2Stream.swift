@@ -31,7 +31,7 @@ final class HTTP2Stream {
     private(set) var head: ResponseHead?
     private var trailers: FieldBlock?
     private var queue = ResponseQueue()
-    /// What the application waits for.
+    /// The event for which the application waits.
     private var awaited = Awaited.nothing
     private(set) var bytesSent = 0
     /// An object of the application that lives as long as the stream.
@@ -226,6 +226,8 @@ final class HTTP2Stream {
     func lose(_ cause: ClientLoss) {
         guard isExchanging else { return }
         state.abandon()
+        // The session holds a stream for as long as it waits.
+        awaited = .nothing
         head = nil
         queue = ResponseQueue()
         let handler = handler
@@ -372,6 +374,7 @@ extension HTTP2Stream: ResponseStream {
 
     func finish(trailers: Headers) {
         guard isOpen, state.finish() else { return }
+        awaited = .nothing
         handler = nil
         if state.content == .body {
             let fields = FieldBlock(trailers: trailers)
@@ -391,6 +394,8 @@ extension HTTP2Stream: ResponseStream {
     func abort() {
         guard isOpen else { return }
         state.abandon()
+        // The session holds a stream for as long as it waits.
+        awaited = .nothing
         head = nil
         handler = nil
         queue = ResponseQueue()

@@ -2,7 +2,7 @@
 ///
 /// Pure, so that a test can drive it through every order of events.
 struct HTTP2StreamState: Sendable {
-    /// What the client has sent of the request.
+    /// The part of the request that the client has sent.
     enum Input: Sendable {
         case open
         /// The trailers have begun.
@@ -21,7 +21,7 @@ struct HTTP2StreamState: Sendable {
         case refused
     }
 
-    /// What follows the head of the response.
+    /// The kind of bytes after the head of the response.
     enum Content: Sendable {
         case none
         case body
@@ -132,7 +132,7 @@ struct HTTP2StreamState: Sendable {
     /// True once all bytes of the response are known.
     var isResponseWhole: Bool { if case .complete = response { true } else { false } }
 
-    /// What follows the head; nil without a head.
+    /// The kind of bytes after the head; nil before the head is there.
     var content: Content? {
         switch response {
         case .none, .abandoned: nil

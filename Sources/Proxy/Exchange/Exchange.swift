@@ -358,6 +358,7 @@ extension Exchange {
         record.coding = .identity
         record.reason = nil
         phase = .awaited
+        encoderOrder = nil
         body.end()
         return true
     }

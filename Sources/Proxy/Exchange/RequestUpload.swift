@@ -13,7 +13,7 @@ struct RequestUpload: ~Copyable {
     var decoding: UploadDecoding?
     private(set) var bytes = 0
     private(set) var isWhole: Bool
-    /// What came while the request waited for a place: at most what was on its way when the client was paused.
+    /// The bytes that came while the request waited for a place; the paused client had sent them before.
     private var kept: (bytes: [UInt8], trailers: Headers?) = ([], nil)
     /// Reads the operation from the request body while it passes; nil if the body cannot name one.
     private var reading: (key: OperationKey, members: JSONMembers)?

@@ -31,9 +31,8 @@ enum UploadCoding {
 struct UploadDecoding: ~Copyable {
     /// The decoded bytes that are held, so that shorter bodies have a Content-Length.
     static let heldBytesMax = CodingRemoval.pieceBytes
-    private static let headerBytes = 40
 
-    /// What the exchange does next.
+    /// One thing that the exchange has to do.
     enum Action {
         /// Look for the dictionary; `found` follows.
         case find(Digest)
@@ -110,7 +109,7 @@ struct UploadDecoding: ~Copyable {
             try lend()
             return nil
         case .header:
-            guard input.count >= Self.headerBytes || trailers != nil else { return nil }
+            guard input.count >= DictionaryHeader.dczBytes || trailers != nil else { return nil }
             guard let header = DictionaryHeader.read(input), header.coding == .dcz else { throw .malformed }
             stage = .finding
             return .find(header.digest)

@@ -67,6 +67,35 @@ internal import Testing
         #expect(position < 2 + 50, "not after all of them")
     }
 
+    @Test(arguments: ["reset", "abort"])
+    func `a stream that waits for room for its body is let go when it ends`(end: String) throws {
+        let journal = Journal()
+        let server = try TestServer { request in
+            request.connection.keep(Probe(journal))
+            request.connection.start(testHead(), body: .chunked)
+            request.connection.awaitRoomForBody()
+        }
+        let peer = try HTTP2Peer(server, settings: [(4, 0)])
+        peer.request(1)
+        _ = try #require(peer.readFrame { $0.type == Kind.headers })
+        #expect(journal.all == [])
+        if end == "reset" {
+            peer.send(Kind.reset, stream: 1, payload: HTTP2Peer.number(8))
+        } else {
+            server.withRequest { $0.connection.abort() }
+        }
+        #expect(journal.wait(for: "gone"))
+        withExtendedLifetime(peer) {}
+    }
+
+    private final class Probe {
+        private let journal: Journal
+
+        init(_ journal: Journal) { self.journal = journal }
+
+        deinit { journal.note("gone") }
+    }
+
     @Test(arguments: ["settings", "ping", "priority", "priority update", "window", "empty data", "unknown"])
     func `floods of frames that ask for nothing end the connection`(kind: String) throws {
         let server = try TestServer { _ in }

@@ -25,7 +25,7 @@ package struct PurgeOrder: Sendable, Equatable {
     }
 
     package struct ConditionError: Error, Equatable {
-        /// What the value must be, as the end of a sentence about its name.
+        /// A predicate about the value, such as "begins with /".
         package let expectation: String
     }
 
