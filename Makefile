@@ -1,7 +1,7 @@
 # make setup    install the packages for building and running (Debian 12, 13, Ubuntu 24.04)
 # make build    build for release, with Swift's libraries inside: .build/release/dictum. From nothing it takes about fifteen minutes
 # make run      setup, build, then start the demo
-# make test     install the packages for tests, run every test, run those of HTTP, Proxy and the store's index under the thread sanitizer, fuzz each parser for 20 seconds
+# make test     install the packages for tests, run every test
 # make fuzz     fuzz each parser for 5 minutes; TIME=SECONDS and TARGET=PARSER change that
 # make sanitize run every test under the sanitizers for addresses, threads and undefined behaviour; ONLY=address runs one of them
 # make lint     check format, layers, proofs of unsafe code, paths
