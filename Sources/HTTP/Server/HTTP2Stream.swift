@@ -207,7 +207,7 @@ final class HTTP2Stream {
         switch awaited {
         case .nothing: false
         case .noStuckByte: stuckBytes == 0
-        case .roomForBody: takesBody
+        case .roomForBody: roomForBody > 0
         }
     }
 
@@ -275,7 +275,7 @@ extension HTTP2Stream: ResponseStream {
         set { session.attachment = newValue }
     }
     var canWrite: Bool { !queue.isFull }
-    var takesBody: Bool { canWrite && session.window(of: self) > 0 }
+    var roomForBody: Int { canWrite ? max(0, session.window(of: self)) : 0 }
     var stuckBytes: Int {
         guard session.carriesFrames, waitingBytes > 0 else { return 0 }
         return max(0, waitingBytes - session.window(of: self))

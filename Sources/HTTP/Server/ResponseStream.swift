@@ -29,8 +29,8 @@ package protocol ResponseStream: AnyObject {
     var bytesSent: Int { get }
     /// True while there is room for more of the response; if not, `drained` comes once there is.
     var canWrite: Bool { get }
-    /// True while the client has room for the first bytes of a body: its window is open, and nothing waits for its socket.
-    var takesBody: Bool { get }
+    /// The bytes of a body that the client has room for: its window; none while something waits for its socket.
+    var roomForBody: Int { get }
     /// The bytes of the response that wait here for the client to open its window.
     var stuckBytes: Int { get }
     /// Calls `drained` once no byte of the response is stuck.
@@ -61,7 +61,8 @@ extension ServerConnection: ResponseStream {
     package var redirectPort: UInt16? { settings.redirectPort }
     package var clientSubjectField: HeaderName? { settings.clientSubjectField }
     package var alternativeServices: String? { settings.alternativeServices }
-    package var takesBody: Bool { canWrite }
+    /// The socket takes what comes, as fast as the client reads.
+    package var roomForBody: Int { canWrite ? .max : 0 }
     /// None: a connection has one response, and bounds what waits of it.
     package var stuckBytes: Int { 0 }
     package func awaitWindow() {}

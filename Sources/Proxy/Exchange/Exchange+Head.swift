@@ -34,7 +34,7 @@ extension Exchange {
         let isHeld = obstacle == nil || obstacle == .ineligibleSize || draft.response.target != nil
         guard isHeld, !isEventStream, canHold(framing) else { return stream(draft, nil) }
         var length: Int?
-        if case .length(let count) = framing, client.takesBody { length = Int(count) }
+        if case .length(let count) = framing, takesHeldBody { length = Int(count) }
         _ = body.hold(expecting: length, bytesMax: holdBytesMax)
         hold(draft)
     }
@@ -54,7 +54,13 @@ extension Exchange {
     }
 
     /// A body that the client cannot take is held no longer than until its first piece, so that its memory is counted.
-    private var holdBytesMax: Int { client.takesBody ? heldBytesMax : 0 }
+    private var holdBytesMax: Int { takesHeldBody ? heldBytesMax : 0 }
+
+    /// A window of a few bytes would cost a whole body's coding as well as an open one, so it gets no more than it takes.
+    private var takesHeldBody: Bool { client.roomForBody >= Self.leastRoom }
+
+    /// The least window that any usual client has is sixteen times as large.
+    private static let leastRoom = 4096
 
     /// Keeps the draft while the body is held.
     private func hold(_ draft: consuming ResponseDraft) {

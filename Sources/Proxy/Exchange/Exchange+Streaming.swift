@@ -117,7 +117,7 @@ extension Exchange {
         options.dictionary = dictionary.flatMap { quickDictionary($0, coding) }
         let isQuick =
             held.count <= Self.openedBytesMax && (dictionary == nil || options.dictionary != nil)
-            && !share.use.isCrowded && client.takesBody
+            && !share.use.isCrowded && client.roomForBody > 0
         if options.dictionary == nil, let dictionary { options.dictionary = .reference(dictionary) }
         let isChecked = dictionary != nil && context.deltas.sampleStream()
         guard let memory = reserveEncoder(coding, options, isChecked: isChecked) else { return .none }
@@ -138,7 +138,7 @@ extension Exchange {
 
     /// Has an encoder made once the client can take what it codes; returns false if there is no place for that.
     private func place(_ order: EncoderOrder) -> Bool {
-        guard client.takesBody else {
+        guard client.roomForBody > 0 else {
             encoderOrder = order
             client.awaitRoomForBody()
             return true
@@ -148,7 +148,7 @@ extension Exchange {
 
     /// Makes an encoder whose client has waited for nothing; the response's head has named its coding.
     func make(_ order: EncoderOrder) {
-        guard client.takesBody else { return _ = place(order) }
+        guard client.roomForBody > 0 else { return _ = place(order) }
         _ = context.compressionPool.submit(bytes: order.bytes, for: share.use, isPromised: true, order.work)
     }
 

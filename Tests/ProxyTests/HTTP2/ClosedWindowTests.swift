@@ -48,9 +48,12 @@ private let large = Noise.bytes(900_000, seed: 5).map { UInt8(ascii: "a") + $0 %
         return peers
     }
 
-    @Test func `a body whose window is closed is not held, and comes whole once it opens`() throws {
+    @Test(arguments: [0, 1, 4095])
+    func `a body whose window has no room for it is not held, and comes whole once it opens`(window: UInt32)
+        throws
+    {
         let proxy = try proxy()
-        let peer = try proxy.connectHTTP2(settings: Self.closed)
+        let peer = try proxy.connectHTTP2(settings: [(4, window)])
         peer.request(1, "/large")
         _ = try #require(peer.readFrame { $0.type == HTTP2Peer.Kind.headers })
         #expect(taken(proxy) < large.count, "no body is in memory")
