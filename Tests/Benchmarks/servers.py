@@ -55,7 +55,7 @@ class Server:
 
     def wait(self, interval=0.02):
         """Returns once the server accepts connections; looks this often, in seconds."""
-        for _ in range(int(30 / interval)):
+        for _ in range(int(90 / interval)):
             if self.process.poll() is not None:
                 break
             with socket.socket() as probe:

@@ -32,17 +32,13 @@ final class ClientPeer {
     private let generation: Int
 
     /// Returns the peer of a connection; made on its first request, and on the first after a reload.
-    ///
-    /// - Parameter generation: the number of reloads before the configuration.
-    static func of(
-        _ stream: any ResponseStream, by configuration: Configuration, generation: Int
-    ) -> ClientPeer {
-        if let known = stream.attachment as? ClientPeer, known.generation == generation {
+    static func of(_ stream: any ResponseStream, in context: ProxyContext) -> ClientPeer {
+        if let known = stream.attachment as? ClientPeer, known.generation == context.generation {
             return known
         }
         let peer = ClientPeer(
-            stream.peer, isTLS: stream.isPeerTLS, tls: stream.tls, trusting: configuration.trustedProxies,
-            ipv6Prefix: configuration.limits.client.ipv6Prefix, generation: generation)
+            stream.peer, isTLS: stream.isPeerTLS, tls: stream.tls, trusting: context.configuration.trustedProxies,
+            ipv6Prefix: context.configuration.limits.client.ipv6Prefix, generation: context.generation)
         stream.attachment = peer
         return peer
     }

@@ -97,7 +97,7 @@ final class Exchange: Handler {
         self.proxy = proxy
         self.client = client
         context = proxy.context
-        peer = ClientPeer.of(client, by: context.configuration, generation: context.generation)
+        peer = ClientPeer.of(client, in: context)
         let authority = received.authority
         var (head, isTwin) = (received, false)
         var url = PathAndQuery(path: head.target.path, query: head.target.query)

@@ -2,7 +2,9 @@ internal import Dictionaries
 internal import Storage
 
 /// The routes in the order of the configuration; the first match wins.
-struct RouteTable: Sendable {
+///
+/// A class, since each request asks the table and would copy a value.
+final class RouteTable: Sendable {
     private let routes: [Route]
     private let matches: PatternIndex
     /// The routes by host; nil if all routes are for every host.
@@ -68,7 +70,8 @@ struct RouteTable: Sendable {
     }
 
     private func builtRoute(where isMeant: (Route) -> Bool, authority: String) -> Route? {
-        withBuilt.lazy.filter { hosts?.routes(for: authority).contains($0) ?? true }.map { routes[$0] }
+        withBuilt.lazy.filter { [self] in hosts?.routes(for: authority).contains($0) ?? true }
+            .map { [self] in routes[$0] }
             .first { isMeant($0.withDictionaries) }
     }
 
@@ -87,7 +90,7 @@ struct RouteTable: Sendable {
         let form = NormalPath.form(of: url.path)
         guard form != .plain else { return RouteChoice(plain: url, match(url, authority: authority)) }
         let readings = PathReadings(url.path)
-        let route = { (path: String) in
+        let route = { [self] (path: String) in
             match(PathAndQuery(path: path, query: url.query), authority: authority)
         }
         return RouteChoice(url.path, form, readings, of: route)
