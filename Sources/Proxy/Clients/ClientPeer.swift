@@ -32,13 +32,15 @@ final class ClientPeer {
     private let generation: Int
 
     /// Returns the peer of a connection; made on its first request, and on the first after a reload.
-    static func of(_ stream: any ResponseStream, in context: ProxyContext) -> ClientPeer {
-        if let known = stream.attachment as? ClientPeer, known.generation == context.generation {
-            return known
-        }
+    ///
+    /// - Parameter generation: the number of reloads before the configuration.
+    static func of(
+        _ stream: any ResponseStream, trusting networks: [TrustedNetwork], ipv6Prefix: Int, generation: Int
+    ) -> ClientPeer {
+        if let known = stream.attachment as? ClientPeer, known.generation == generation { return known }
         let peer = ClientPeer(
-            stream.peer, isTLS: stream.isPeerTLS, tls: stream.tls, trusting: context.configuration.trustedProxies,
-            ipv6Prefix: context.configuration.limits.client.ipv6Prefix, generation: context.generation)
+            stream.peer, isTLS: stream.isPeerTLS, tls: stream.tls, trusting: networks, ipv6Prefix: ipv6Prefix,
+            generation: generation)
         stream.attachment = peer
         return peer
     }

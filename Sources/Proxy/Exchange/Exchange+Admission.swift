@@ -31,34 +31,25 @@ extension Exchange {
     func target(for response: UpstreamResponse) -> AdmissionTarget? {
         let (facts, own) = (response.facts, response.head.headers.values(.useAsDictionary))
         guard isAdmissible(facts) else { return nil }
-        return target(for: audience(of: facts), facts, own: own) {
+        let isOffered =
             !facts.hasUseAsDictionary
-                && Offer.mayCarry(request: self.facts, response: facts, policy: route.policy)
-        }
+            && Offer.mayCarry(request: self.facts, response: facts, policy: route.policy)
+        return target(for: audience(of: facts), facts, own: own, isOffered: isOffered)
     }
 
     /// Returns the same for a response that is admissible; `own` is the upstream's Use-As-Dictionary.
     private func target(
-        for audience: Audience, _ response: ResponseFacts, own: [String], isOffered: () -> Bool
+        for audience: Audience, _ response: ResponseFacts, own: [String], isOffered: Bool
     ) -> AdmissionTarget? {
-        // Clients follow the upstream's own field. It has no id of Dictum, so it serves only bodies for all clients.
-        guard own.isEmpty || audience == .public else { return nil }
-        let isProvisional = audience == .personal && route.policy.scope == .public
-        guard let offer = own.isEmpty ? resource.offer(to: audience) : ownOffer(own),
-            let chain = chain(of: offer, for: audience, isOwn: !own.isEmpty)
-        else { return nil }
-        // Clients that were given the same personal bytes share them, whatever tokens and cookies they sent.
-        let variant =
-            isProvisional
-            ? ""
-            : VariantKey.make(names: response.varyNames, operation: upload.operation, values: variantValue)
-        var sent = own.isEmpty && isOffered() ? offer : nil
-        if isTwin { sent = sent?.atTwinURL?.outranking(response.contentType) }
-        return AdmissionTarget(
-            audience: audience,
-            key: VersionKey(
-                chain: chain, url: isProvisional ? resource.url.path : resource.url.text, variant: variant),
-            isProvisional: isProvisional, offer: sent, isUpstreamMatch: !own.isEmpty)
+        let variant = variant(of: response)
+        let target = resource.target(
+            for: audience, own: own, variant: variant, isOffered: isOffered, context.store.keys)
+        guard isTwin else { return target }
+        return target?.offering(target?.offer?.atTwinURL?.outranking(response.contentType))
+    }
+
+    func variant(of response: ResponseFacts) -> String {
+        VariantKey.make(names: response.varyNames, operation: upload.operation, values: variantValue)
     }
 
     /// Returns the value of a request field where a response varies by it; nil if the request is without it.
@@ -66,44 +57,6 @@ extension Exchange {
         // A request whose cookies all are ignored gets the anonymous variant.
         if name == "cookie", !facts.hasCookie { return nil }
         return HeaderName(name).flatMap { request.headers.joined($0) }
-    }
-
-    /// Returns the upstream's own offer; nil if no client can use it, so that no body is kept for it.
-    private func ownOffer(_ values: [String]) -> UseAsDictionary? {
-        UseAsDictionary.parse(values).flatMap { (try? URLPattern($0.match)) == nil ? nil : $0 }
-    }
-
-    /// Returns the chain of an offer: the upstream's own, or the route's; nil if this request has none.
-    ///
-    /// A personal response has a provisional one until its body is known.
-    private func chain(of offer: UseAsDictionary, for audience: Audience, isOwn: Bool) -> ChainKey? {
-        guard route.dictionary != nil, let authority = resource.authority else { return nil }
-        if route.policy.scope == .private { return resource.privateChain }
-        switch audience {
-        case .public where isOwn:
-            return ChainKey(authority: authority, match: offer.match, matchDest: offer.matchDest)
-        case .public: return resource.publicChain
-        case .unlisted: return resource.unlistedChain
-        case .personal:
-            return context.store.keys?.provisionalChain(
-                authority: authority, match: offer.match, matchDest: offer.matchDest)
-        }
-    }
-
-    /// Returns the target of a whole body, with the chain and the id that only the body tells.
-    private func settled(_ target: AdmissionTarget, _ digest: Digest) -> AdmissionTarget? {
-        guard target.audience != .public else { return target }
-        guard let keys = context.store.keys else { return nil }
-        var target = target
-        if target.isProvisional {
-            guard
-                let chain = keys.personalChain(
-                    authority: target.key.chainKey.authority, match: target.key.chainKey.match,
-                    matchDest: target.key.chainKey.matchDest, digest: digest)
-            else { return nil }
-            target = target.settled(in: chain)
-        }
-        return target.offering(id: keys.dictionaryID(of: digest, in: target.key.chainKey))
     }
 
     /// Returns the version that a 304 is about, with its target: what the client holds is offered again with the id that it
@@ -121,18 +74,18 @@ extension Exchange {
         }
         // A 304 that does not repeat its Cache-Control, as it should, is about what the whole response said.
         if audience == .public || audience == .unlisted && !headers.contains(.cacheControl),
-            let target = target(for: .public, response, own: own, isOffered: { true }),
+            let target = target(for: .public, response, own: own, isOffered: true),
             let version = version(at: target)
         {
             return (target, version)
         }
         guard audience != .public, let held = dictionary.version,
             let digest = facts.availableDictionary, let id = facts.dictionaryID,
-            let target = target(for: audience, response, own: own, isOffered: { true }),
-            let settled = settled(target, digest), settled.key.chainKey == held.chainKey,
+            let target = target(for: audience, response, own: own, isOffered: true),
+            let settled = target.settled(digest, context.store.keys), settled.key.chainKey == held.chainKey,
             let version = version(at: settled), version.digest == held.digest
         else { return nil }
-        return (settled.offering(id: id), version)
+        return (settled.offering(settled.offer?.with(id: id)), version)
     }
 
     // MARK: Admission
@@ -153,30 +106,29 @@ extension Exchange {
         _ candidate: Candidate, _ response: inout UpstreamResponse
     ) throws(AdmissionRefusal) -> UseAsDictionary? {
         let body = candidate.body
-        guard let target = response.target.flatMap({ settled($0, body.digest) }) else { return nil }
+        guard let target = response.target?.settled(body.digest, context.store.keys) else { return nil }
         response.target = target
         if target.key.chainKey.scope.isPrivate { response.headToKeep = nil }
         let now = SystemClock.unixSeconds
-        let opaque = candidate.etag.flatMap { EntityTag($0)?.opaque }
-        if candidate.isNewest,
-            let newest = proxy.index.newest(target.key, digest: body.digest, etag: opaque),
-            newest.canKeep(response.headToKeep)
+        let encounter = encounter(candidate, target, response)
+        switch encounter.outcome(
+            in: proxy.index, now: now,
+            isVersionElsewhere: context.sharedMemory?.hasVersion(body.digest, in: target.key.chainKey) == true
+        )
         {
-            noteOffered(newest, response.offerForm)
-            if let head = response.headToKeep { context.store.keep(head: head, of: newest, now: now) }
+        case .newest(let version):
+            noteOffered(version, response.offerForm)
+            if let head = response.headToKeep { context.store.keep(head: head, of: version, now: now) }
             return target.offer
-        }
-        guard gainsVersion(candidate, target, response) else {
-            // A body that the chain has from another URL costs nothing to offer.
-            guard let same = proxy.index.version(chain: target.key.chainKey, digest: body.digest) else {
-                return nil
-            }
-            noteOffered(same, response.offerForm)
+        case .elsewhere(let version):
+            noteOffered(version, response.offerForm)
             return target.offer
+        case .nothing: return nil
+        case .admission: break
         }
         try context.store.admit(
             VersionCandidate(
-                body, key: target.key, policy: admissionPolicy(for: target), etag: opaque,
+                body, key: target.key, policy: admissionPolicy(for: target), etag: encounter.etag,
                 contentType: response.facts.contentType, isUpstreamMatch: target.isUpstreamMatch,
                 head: response.headToKeep),
             slot: candidate.slot, isOffered: response.offerForm == .inBand, over: replaceableVersion, now: now
@@ -186,20 +138,24 @@ extension Exchange {
         return target.offer
     }
 
-    /// Returns the terms of the store: personal versions have a budget of their own, and no probation among public ones.
-    private func admissionPolicy(for target: AdmissionTarget) -> AdmissionPolicy {
-        var policy = route.admission
-        if target.key.chainKey.scope.isPrivate {
-            policy.startsInProbation = false
-            policy.network = clientNetwork
-        }
-        return policy
+    /// Puts together what decides about a whole body.
+    private func encounter(
+        _ candidate: Candidate, _ target: AdmissionTarget, _ response: UpstreamResponse
+    ) -> Encounter {
+        var encounter = Encounter(digest: candidate.body.digest, key: target.key)
+        encounter.etag = candidate.etag.flatMap { EntityTag($0)?.opaque }
+        encounter.isNewest = candidate.isNewest
+        encounter.isAlwaysTaken = candidate.isPromised || isAlwaysTaken(target, response)
+        encounter.head = response.headToKeep
+        encounter.held = renewableVersion(for: response.facts)
+        encounter.lifeSeconds = lifeSeconds(of: response)
+        encounter.deltaBytes = candidate.deltaBytes
+        return encounter
     }
 
-    /// The number of the client's network; nil if its address is unknown.
-    ///
-    /// The hash has a seed per process, so clients cannot choose an address that shares another's number.
-    var clientNetwork: UInt16? { linkClient.address.map { UInt16(truncatingIfNeeded: $0.hashValue) } }
+    private func admissionPolicy(for target: AdmissionTarget) -> AdmissionPolicy {
+        route.admission(to: target.key.chainKey, from: linkClient.address)
+    }
 
     // MARK: The copy of a body that goes out piece by piece
 
@@ -273,27 +229,13 @@ extension Exchange {
         guard (try? admit(candidate, &response)) != nil else { return }
         if let id = promise.id, let target = response.target {
             context.store.promise(
-                id, of: whole.digest, in: target.key.chainKey, network: clientNetwork ?? 0)
+                id, of: whole.digest, in: target.key.chainKey,
+                network: Route.network(of: linkClient.address) ?? 0)
         }
         notePublic(whole, response)
     }
 
     // MARK: The gain of a version
-
-    /// Returns true if a whole body is to become a version: it was promised or returns, or the client gains by it.
-    ///
-    /// Notes the body otherwise, so that it is known when it returns.
-    private func gainsVersion(
-        _ candidate: Candidate, _ target: AdmissionTarget, _ response: UpstreamResponse
-    ) -> Bool {
-        if candidate.isPromised || isAlwaysTaken(target, response) { return true }
-        let digest = candidate.body.digest
-        let known = proxy.index.version(target.key, digest: digest)
-        if known != nil || isRenewed(response, deltaBytes: candidate.deltaBytes) { return true }
-        // What another node has made a version is one for all nodes.
-        if context.sharedMemory?.hasVersion(digest, in: target.key.chainKey) == true { return true }
-        return dictionary.version?.recordUnkept(digest) == true
-    }
 
     /// Returns true if a body that is not complete yet is to become a version.
     ///
@@ -317,12 +259,14 @@ extension Exchange {
 
     /// Returns true if the client gains by another dictionary than the one it has come with, or has none.
     func isRenewed(_ response: UpstreamResponse, deltaBytes: Int?) -> Bool {
-        // A client with the route's built dictionary has no version of the path.
-        guard let version = usableVersion(for: response.facts), !route.hasBuilt(version) else { return true }
-        return Renewal(
-            of: version, lifeSeconds: lifeSeconds(of: response), deltaBytes: deltaBytes,
-            now: SystemClock.unixSeconds
-        ).isDue
+        Renewal.isDue(
+            of: renewableVersion(for: response.facts), lifeSeconds: lifeSeconds(of: response),
+            deltaBytes: deltaBytes, now: SystemClock.unixSeconds)
+    }
+
+    /// The version that another would replace: a client with the route's built dictionary has no version of the path.
+    private func renewableVersion(for response: ResponseFacts) -> Storage.Version? {
+        usableVersion(for: response).flatMap { route.hasBuilt($0) ? nil : $0 }
     }
 
     /// Returns the time for which a client keeps the offered body; nil if no field says so.

@@ -118,7 +118,11 @@ extension Exchange {
     private func proof(of digest: Digest) -> Proof? {
         guard let id = facts.dictionaryID, let keys = context.store.keys else { return nil }
         var proven: Proof?
-        let chains = chainsForHolders(of: digest, keys)
+        // `findDictionary` has checked that the request may use the chain of a private route.
+        let chains = resource.chainsForHolders(
+            of: digest, keys,
+            includesPersonal: route.policy.personalUse == .capability
+                && CrossOrigin.allowsPrivateDictionary(request: facts))
         // Try all of them, even after a match, so that the time does not depend on it.
         for chain in chains where StoreKeys.areEqual(id, keys.dictionaryID(of: digest, in: chain)) {
             proven = Proof(chain: chain)
@@ -167,23 +171,7 @@ extension Exchange {
         if body.isHeld, !dictionary.isLoading { dictionarySettled() }
     }
 
-    // MARK: The chains of this resource
-
-    /// Returns the chains in which a client may have been given a body for this resource.
-    ///
-    /// `findDictionary` has checked that the request may use the chain of a private route.
-    private func chainsForHolders(of digest: Digest, _ keys: StoreKeys) -> [ChainKey] {
-        if route.policy.scope == .private { return resource.privateChain.map { [$0] } ?? [] }
-        var chains = resource.unlistedChain.map { [$0] } ?? []
-        if route.policy.personalUse == .capability, CrossOrigin.allowsPrivateDictionary(request: facts),
-            let authority = resource.authority, let offer = resource.offer(to: .personal),
-            let chain = keys.personalChain(
-                authority: authority, match: offer.match, matchDest: offer.matchDest, digest: digest)
-        {
-            chains.append(chain)
-        }
-        return chains
-    }
+    // MARK: The dictionary of a response
 
     func dictionaryFound(for response: ResponseFacts) -> DictionaryLookUp {
         guard dictionary.version == nil || usableVersion(for: response) != nil else { return .unknown }
@@ -191,12 +179,9 @@ extension Exchange {
         return dictionary.found
     }
 
-    /// Returns the version that the client named, if a response may be coded over it: public ones only over public
-    /// bodies.
+    /// Returns the version that the client named, if a response may be coded over it.
     func usableVersion(for response: ResponseFacts) -> Storage.Version? {
-        guard let version = dictionary.version else { return nil }
-        // The scope is asked first, since the audience costs more.
-        return version.chainKey.scope == .public || audience(of: response) != .public ? version : nil
+        dictionary.version.flatMap { $0.serves(audience(of: response)) ? $0 : nil }
     }
 
     // MARK: The client's identity on a private route

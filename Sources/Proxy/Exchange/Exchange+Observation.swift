@@ -157,16 +157,11 @@ extension Exchange {
         let route = observed.route
         var resource = RequestedResource(authority: observed.authority, url: observed.url, route: route)
         if let tag { resource.scope = .private(tag) }
-        let audience = Audience.of(request: request, response: response.facts, policy: route.policy)
-        guard let offer = resource.offer(to: audience) else { return nil }
-        let chain: ChainKey? =
-            route.policy.scope == .private
-            ? resource.privateChain
-            : audience == .public
-                ? resource.publicChain : audience == .unlisted ? resource.unlistedChain : nil
-        if route.policy.scope == .private, chain == nil { return nil }
-        let variant = VariantKey.make(
-            names: response.facts.varyNames, operation: upload.operation, values: variantValue)
+        guard
+            let target = resource.target(
+                for: Audience.of(request: request, response: response.facts, policy: route.policy),
+                variant: variant(of: response.facts), isOffered: true, context.store.keys)
+        else { return nil }
         let unkept = unkeptReason(response)
         let remaining = Int(
             clamping: freshness(of: response).remainingSeconds(at: Int64(SystemClock.unixSeconds)))
@@ -179,9 +174,8 @@ extension Exchange {
         let fields = Self.judgedFields(response)
         return { body in
             ObservedResponse(
-                route: route, resource: key, request: request, facts: response.facts, audience: audience,
-                authority: observed.authority, url: observed.url, offer: offer, chain: chain,
-                variant: variant,
+                route: route, resource: key, request: request, facts: response.facts, target: target,
+                url: observed.url,
                 entityTag: response.head.headers.first(.etag).flatMap { EntityTag($0)?.opaque },
                 client: observed.client, weight: observed.weight, address: observed.address,
                 lifeSeconds: unkept == nil ? max(0, remaining) : 0,

@@ -21,47 +21,6 @@ struct UpstreamResponse {
     }
 }
 
-/// The chain, URL and variant that a body belongs to, and what a response offers for it.
-///
-/// A class, so that a response holds one reference, which is nil for most.
-final class AdmissionTarget: Sendable {
-    /// The clients that may use the body as a dictionary.
-    let audience: Audience
-    let key: VersionKey
-    /// True if the chain stands for the one that only the whole body tells.
-    let isProvisional: Bool
-    /// The offer, with its id once that is known; nil where the upstream offers the body itself.
-    let offer: UseAsDictionary?
-    /// True if the upstream named the chain itself.
-    let isUpstreamMatch: Bool
-
-    init(
-        audience: Audience, key: VersionKey, isProvisional: Bool, offer: UseAsDictionary?,
-        isUpstreamMatch: Bool
-    ) {
-        self.audience = audience
-        self.key = key
-        self.isProvisional = isProvisional
-        self.offer = offer
-        self.isUpstreamMatch = isUpstreamMatch
-    }
-
-    /// Returns the same target in the chain that the body tells.
-    func settled(in chain: ChainKey) -> AdmissionTarget {
-        var key = key
-        key.chainKey = chain
-        return AdmissionTarget(
-            audience: audience, key: key, isProvisional: false, offer: offer,
-            isUpstreamMatch: isUpstreamMatch)
-    }
-
-    func offering(id: String) -> AdmissionTarget {
-        AdmissionTarget(
-            audience: audience, key: key, isProvisional: isProvisional, offer: offer?.with(id: id),
-            isUpstreamMatch: isUpstreamMatch)
-    }
-}
-
 /// A response whose head has not been sent; every decision and every edit of the head takes this type.
 ///
 /// Sending the head consumes it, so that no edit can come too late.

@@ -19,7 +19,7 @@ struct ObservedClients: Sendable {
 
     /// A dictionary that a client would hold.
     struct Held: Sendable {
-        let version: Storage.Version
+        var version: Storage.Version
         /// The digest of the body, which the name of a personal version does not tell.
         let digest: Digest
         /// The time until which the client keeps it, in milliseconds since 1970.

@@ -11,14 +11,9 @@ struct ObservedResponse: Sendable {
     /// The request, as if its client accepted every coding over a dictionary.
     let request: RequestFacts
     var facts: ResponseFacts
-    let audience: Audience
-    let authority: String
+    /// The place of the body, and its offer.
+    let target: AdmissionTarget
     let url: PathAndQuery
-    /// The offer that the response would carry, and the chain that it would join; a personal response's chain has yet to be
-    /// made from its body.
-    let offer: UseAsDictionary
-    let chain: ChainKey?
-    let variant: String
     /// The opaque-tag of the entity tag.
     let entityTag: String?
     /// The number of the client; nil if the client is unknown.
@@ -49,20 +44,12 @@ struct ObservedResponse: Sendable {
     /// The time until which a client keeps the response, in milliseconds since 1970.
     var expiry: Int64 { milliseconds + 1000 * Int64(min(lifeSeconds, 1 << 32)) }
 
-    /// Returns the key of the version that a body would be; nil without keys.
-    func key(of digest: Digest, _ keys: StoreKeys?) -> VersionKey? {
-        if let chain { return VersionKey(chain: chain, url: url.text, variant: variant) }
-        return keys?.personalChain(
-            authority: authority, match: offer.match, matchDest: offer.matchDest, digest: digest
-        ).map { VersionKey(chain: $0, url: url.path, variant: "") }
-    }
-
     /// The key under which the client's dictionary is kept; nil for unknown clients.
     var clientKey: ObservedClients.Key? {
         client.map { client in
             var hasher = Hasher()
-            hasher.combine(authority)
-            hasher.combine(offer.match)
+            hasher.combine(target.key.chainKey.authority)
+            hasher.combine(target.key.chainKey.match)
             return ObservedClients.Key(client: client, match: hasher.finalize())
         }
     }
@@ -70,10 +57,10 @@ struct ObservedResponse: Sendable {
     /// The number of the URL whose versions follow each other; a person's own for personal responses.
     var urlNumber: Int {
         var hasher = Hasher()
-        hasher.combine(authority)
+        hasher.combine(target.key.chainKey.authority)
         hasher.combine(url.text)
-        hasher.combine(variant)
-        if audience == .personal { hasher.combine(client) }
+        hasher.combine(target.key.variant)
+        if target.audience == .personal { hasher.combine(client) }
         return hasher.finalize()
     }
 }

@@ -69,7 +69,8 @@ extension Observer {
     private func strengthen(
         _ key: DeltaKey, _ response: Identified, over dictionary: Body, _ version: Storage.Version
     ) {
-        guard response.seen.chain != nil, max(dictionary.count, response.body.count) <= StrongestPass.bytesMax
+        guard !response.seen.target.isProvisional,
+            max(dictionary.count, response.body.count) <= StrongestPass.bytesMax
         else { return coding.deltas.cache.cancelStrongest(key) }
         let resources = coding
         coding.deltas.strengthen(
@@ -105,7 +106,7 @@ extension Observer {
     /// another URL.
     private func compare(_ response: Identified) {
         let seen = response.seen
-        guard seen.audience != .personal, !response.isNewest, hasPlenty() else { return }
+        guard seen.target.audience != .personal, !response.isNewest, hasPlenty() else { return }
         let url = seen.urlNumber
         let (own, across, last) = routes.withLock { routes in
             let tally = routes.tallies[seen.resource]
@@ -148,45 +149,25 @@ extension Observer {
     private func offer(
         _ response: Identified, _ held: ObservedClients.Held?, _ delta: CodingJob.Result?
     ) -> Storage.Version? {
-        let (seen, key, digest) = (response.seen, response.key, response.body.digest)
-        let reader = store.reader()
-        if response.isNewest,
-            let newest = reader.newest(key, digest: digest, etag: seen.entityTag)
-        {
-            store.offered(newest, over: held?.version, now: seen.seconds)
-            return newest
+        let seen = response.seen
+        var encounter = Encounter(digest: response.body.digest, key: response.key)
+        (encounter.etag, encounter.isNewest) = (seen.entityTag, response.isNewest)
+        (encounter.held, encounter.lifeSeconds) = (held?.version, seen.renewalSeconds)
+        encounter.deltaBytes =
+            delta.map { $0.coded?.count ?? response.body.count } ?? held?.version.lastDeltaBytes
+        switch encounter.outcome(in: store.reader(), now: seen.seconds) {
+        case .newest(let version), .elsewhere(let version):
+            store.offered(version, over: held?.version, now: seen.seconds)
+            return version
+        case .nothing: return nil
+        case .admission:
+            return try? store.admit(
+                VersionCandidate(
+                    response.body, key: response.key,
+                    policy: seen.route.admission(to: response.key.chainKey, from: seen.address),
+                    etag: seen.entityTag, contentType: response.facts.contentType),
+                over: held?.version, now: seen.seconds)
         }
-        let isKnown = reader.version(key, digest: digest) != nil
-        guard isKnown || isRenewed(response, held, delta) || held?.version.recordUnkept(digest) == true else {
-            guard let same = reader.version(chain: key.chainKey, digest: digest) else { return nil }
-            store.offered(same, over: held?.version, now: seen.seconds)
-            return same
-        }
-        return try? store.admit(
-            VersionCandidate(
-                response.body, key: key, policy: policy(for: response), etag: seen.entityTag,
-                contentType: response.facts.contentType),
-            over: held?.version, now: seen.seconds)
-    }
-
-    private func isRenewed(
-        _ response: Identified, _ held: ObservedClients.Held?, _ delta: CodingJob.Result?
-    ) -> Bool {
-        guard let version = held?.version else { return true }
-        let deltaBytes = delta.map { $0.coded?.count ?? response.body.count } ?? version.lastDeltaBytes
-        return Renewal(
-            of: version, lifeSeconds: response.seen.renewalSeconds, deltaBytes: deltaBytes,
-            now: response.seen.seconds
-        ).isDue
-    }
-
-    private func policy(for response: Identified) -> AdmissionPolicy {
-        var policy = response.seen.route.admission
-        if response.key.chainKey.scope.isPrivate {
-            policy.startsInProbation = false
-            policy.network = response.seen.address.map { UInt16(truncatingIfNeeded: $0.hashValue) }
-        }
-        return policy
     }
 
     /// Records what the client holds from now on.
@@ -241,7 +222,7 @@ extension Observer {
                         tally.add((coded.count, plainBytes), versionsBack: back)
                     }
                 }
-                if seen.audience != .personal, let offered { tally.last = (seen.urlNumber, offered) }
+                if seen.target.audience != .personal, let offered { tally.last = (seen.urlNumber, offered) }
             }
         }
     }

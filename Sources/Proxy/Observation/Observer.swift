@@ -82,11 +82,10 @@ final class Observer: Sendable {
 
     /// Records that a client was told that it holds the current response, which renews its dictionary.
     func confirm(_ seen: ObservedResponse) {
-        guard let tag = seen.entityTag, let chain = seen.chain, let client = seen.clientKey,
+        guard let tag = seen.entityTag, !seen.target.isProvisional, let client = seen.clientKey,
             Offer.obstacle(request: seen.request, response: seen.facts, policy: seen.route.policy) == nil
         else { return }
-        let key = VersionKey(chain: chain, url: seen.url.text, variant: seen.variant)
-        guard let version = store.reader().version(key, etag: tag) else { return }
+        guard let version = store.reader().version(seen.target.key, etag: tag) else { return }
         store.touch(version, now: seen.seconds)
         clients.withLock { clients in
             guard case .holding(let held) = clients.visit(client, nowMilliseconds: seen.milliseconds),
@@ -162,13 +161,11 @@ final class Observer: Sendable {
             return nil
         }
         let reader = store.reader()
-        let former = seen.chain.flatMap {
-            reader.newest(VersionKey(chain: $0, url: seen.url.text, variant: seen.variant))
-        }
+        let former = seen.target.isProvisional ? nil : reader.newest(seen.target.key)
         let newest = former.flatMap { $0.bytes == bytes.count ? store.hotBody(of: $0) : nil }
         let isSame = newest?.hasBytes(bytes) ?? false
         let body = isSame ? newest ?? Body(bytes) : Body(bytes)
-        guard let key = seen.key(of: body.digest, store.keys) else { return nil }
+        guard let key = seen.target.settled(body.digest, store.keys)?.key else { return nil }
         let (number, isNew) = clients.withLock { $0.number(of: body.digest, url: seen.urlNumber) }
         return Identified(
             seen: seen, facts: facts, key: key, body: body, isNewest: isSame, former: isSame ? nil : former,
@@ -179,10 +176,12 @@ final class Observer: Sendable {
     private func visit(_ seen: ObservedResponse) -> ObservedClients.Visit {
         guard let key = seen.clientKey else { return .first }
         let visit = clients.withLock { $0.visit(key, nowMilliseconds: seen.milliseconds) }
-        guard case .holding(let held) = visit else { return visit }
-        let version = store.reader().version(chain: held.version.chainKey, digest: held.digest)
-        // Only bodies for all clients serve as dictionaries of responses for all clients.
-        let isUsable = version?.chainKey.scope == .public || seen.audience != .public
-        return version?.id == held.version.id && isUsable ? visit : .again(.evicted)
+        guard case .holding(var held) = visit else { return visit }
+        // The body may have come to the chain once more, for another URL or variant.
+        guard let version = store.reader().version(chain: held.version.chainKey, digest: held.digest),
+            version.serves(seen.target.audience)
+        else { return .again(.evicted) }
+        held.version = version
+        return .holding(held)
     }
 }

@@ -216,30 +216,40 @@ package struct SimulatedDay {
             authority: publicChain.authority, match: publicChain.match, matchDest: [], digest: digest)
     }
 
-    /// Returns whether the response offers its body, by the same rules as the proxy.
+    /// Returns whether the response offers its body.
     private mutating func offer(
         _ current: Current, to client: Int?, over former: Version?, deltaBytes: Int?, url: Int, now: Int
     ) -> Bool {
         guard let store, let reader, let chain = chain(of: current.digest) else { return true }
         if let former, let deltaBytes { former.recordDelta(bytes: deltaBytes) }
-        if let known = reader.version(chain: chain, digest: current.digest) {
+        var encounter = Encounter(
+            digest: current.digest, key: VersionKey(chain: chain, url: "/feed\(url)", variant: ""))
+        encounter.isNewest = true
+        encounter.isAlwaysTaken = rule != .renewal
+        (encounter.held, encounter.deltaBytes) = (former, deltaBytes)
+        encounter.lifeSeconds = scenario.lifeSeconds
+        switch encounter.outcome(in: reader, now: now) {
+        case .newest(let known), .elsewhere(let known):
             store.offered(known, over: former, now: now)
             return true
+        case .admission: return admit(current, encounter.key, to: client, over: former, now: now)
+        case .nothing: return false
         }
-        if let former, rule == .renewal,
-            !Renewal(of: former, lifeSeconds: scenario.lifeSeconds, deltaBytes: deltaBytes, now: now).isDue,
-            !former.recordUnkept(current.digest)
-        {
-            return false
-        }
+    }
+
+    private mutating func admit(
+        _ current: Current, _ key: VersionKey, to client: Int?, over former: Version?, now: Int
+    ) -> Bool {
+        guard let store, let reader else { return false }
+        let isKnown = reader.version(chain: key.chainKey, digest: current.digest) != nil
         var policy = AdmissionPolicy(versions: 1_000_000)
         // All made-up logins come from one network.
         policy.network = client.map { UInt16($0 % 1000) } ?? 1023
         let admitted = try? store.admit(
             VersionCandidate(
-                current.body, key: VersionKey(chain: chain, url: "/feed\(url)", variant: ""), policy: policy,
-                contentType: "application/json"), over: former, now: now)
-        if admitted != nil {
+                current.body, key: key, policy: policy, contentType: "application/json"),
+            over: former, now: now)
+        if admitted != nil, !isKnown {
             scenario.isPersonal
                 ? outcome.packed.admitPersonal(sizes, times: scale)
                 : outcome.packed.admit(bodyOf: current.second, page: current.page, sizes, times: scale)

@@ -34,6 +34,11 @@ package struct Renewal: Sendable, Equatable {
         self.restedSeconds = restedSeconds
     }
 
+    /// Returns true if a client is to be offered the body: it has come with nothing, or gains by another version.
+    package static func isDue(of held: Version?, lifeSeconds: Int?, deltaBytes: Int?, now: Int) -> Bool {
+        held.map { Renewal(of: $0, lifeSeconds: lifeSeconds, deltaBytes: deltaBytes, now: now).isDue } ?? true
+    }
+
     package init(of version: Version, lifeSeconds: Int?, deltaBytes: Int?, now: Int) {
         self.init(
             ageSeconds: max(0, now - version.lastOffered), lifeSeconds: lifeSeconds, deltaBytes: deltaBytes,
