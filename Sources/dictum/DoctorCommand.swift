@@ -15,7 +15,8 @@ struct DoctorCommand: ParsableCommand {
             work; 1: they will not. Chromium's rules decide what a browser keeps. With --browser, a real Chromium on this \
             machine loads a page of the same origin and fetches the URL several times, past its own cache. One row per \
             fetch shows whether a dictionary was advertised, the coding, the bytes on the wire including heads, and the \
-            size of the body. Over TLS the server chooses HTTP/2 or HTTP/1.1, as for browsers. SSL_CERT_FILE names the system's certificate authorities, if it is set.
+            size of the body. With -d or -X QUERY the URL is examined for requests with content, which reach the server six \
+            times: choose one that changes nothing there. Over TLS the server chooses HTTP/2 or HTTP/1.1, as for browsers. SSL_CERT_FILE names the system's certificate authorities, if it is set.
 
             With the URL of a Redis or Valkey server, such as redis://127.0.0.1:6379, it checks whether proxies can share \
             their dictionaries there (store.shared): version, settings, rights, latency.
@@ -25,6 +26,7 @@ struct DoctorCommand: ParsableCommand {
     var url: String
 
     @OptionGroup var request: RequestOptions
+    @OptionGroup var content: ContentOptions
 
     @Option(
         help: ArgumentHelp(
@@ -105,10 +107,12 @@ struct DoctorCommand: ParsableCommand {
         do {
             let target = try FetchURL(url)
             let origin = try from.map { text throws(FetchError) in try FetchURL(text) }
+            let content = try self.content.content()
+            try check(content.method)
             let doctor = try Doctor(
-                url: target, protocols: request.protocols(for: target), authority: request.ca,
-                secondsMax: maxTime, fields: try request.fields(),
-                page: origin)
+                url: target, protocols: request.protocols(for: target, sending: content),
+                authority: request.ca,
+                secondsMax: maxTime, fields: try request.fields(), content: content, page: origin)
             var seen = doctor.examine()
             if browser { seen.browser = try ask(target, origin, doctor) }
             return seen
@@ -119,6 +123,16 @@ struct DoctorCommand: ParsableCommand {
         }
         // Both errors concern the arguments of the command.
         throw ExitCode.validationFailure
+    }
+
+    private func check(_ method: Method) throws {
+        guard [.get, .query, .post].contains(method) else {
+            throw ValidationError(
+                "-X \(method.text): only responses to GET, QUERY and POST become dictionaries")
+        }
+        guard !browser || method == .get else {
+            throw ValidationError("--browser fetches by GET only: leave out -X and -d")
+        }
     }
 
     private func ask(

@@ -38,17 +38,7 @@ struct FetchCommand: ParsableCommand {
 
     @OptionGroup var request: RequestOptions
 
-    @Option(
-        name: [.customShort("X"), .customLong("request")],
-        help: ArgumentHelp("The method (default: GET, or POST with -d)", valueName: "method"))
-    var method: String?
-
-    @Option(
-        name: [.customShort("d"), .customLong("data")],
-        help: ArgumentHelp(
-            "Send this content, over HTTP/1.1; @FILE reads a file without its line breaks, @- standard input; repeatable, joined by &.",
-            valueName: "data"))
-    var data: [String] = []
+    @OptionGroup var content: ContentOptions
 
     @Flag(
         name: [.customShort("L"), .customLong("location")],
@@ -101,7 +91,7 @@ struct FetchCommand: ParsableCommand {
         let deadline = FetchDeadline(seconds: maxTime)
         var target = FetchTarget(
             url: try FetchURL(url), fields: try request.fields(),
-            content: try FetchContent(method: method, data: data))
+            content: try content.content())
         for _ in 0...Redirect.countMax {
             let fetched = try fetcher(for: target, directory).fetch(target.url, until: deadline)
             guard location, let next = try target.next(after: fetched.head) else { return fetched }
@@ -111,11 +101,7 @@ struct FetchCommand: ParsableCommand {
     }
 
     private func fetcher(for target: FetchTarget, _ directory: String) throws -> Fetcher {
-        var protocols = try request.protocols(for: target.url)
-        if !target.content.bytes.isEmpty {
-            guard protocols.contains(.http1) else { throw FetchError.http2WithContent }
-            protocols = .http1
-        }
+        let protocols = try request.protocols(for: target.url, sending: target.content)
         let credentials = target.fields.credentials
         // What an unknown server gave is named to no other one.
         let user = insecure ? "insecure\n" + (credentials ?? "") : credentials

@@ -20,6 +20,13 @@ def _request(target, *fields, host="api.test"):
     return "\r\n".join([*lines, "", ""]).encode()
 
 
+def _operation(number):
+    """A response to POST under an operation that nobody else names."""
+    body = feed.operation(f"{number}-{random.getrandbits(40):x}")
+    lines = [f"POST {feed.OPERATIONS} HTTP/1.1", "Host: api.test", "Accept-Encoding: gzip, dcz", *feed.content_fields(body)]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
 def _digest(body=None):
     digest = hashlib.sha256(body).digest() if body else os.urandom(32)
     return f"Available-Dictionary: :{base64.b64encode(digest).decode()}:"
@@ -59,6 +66,7 @@ ATTACKS = {
     "many fields": lambda number: _request(_feed(), *(f"X-{name}-{number}: {'y' * 20}" for name in range(400))),
     "popular": _over_popular,
     "logins": _login,
+    "operation names": _operation,
     "bodies": lambda number: _request(_feed(), f"X-New: {number}-{random.getrandbits(40)}"),
 }
 

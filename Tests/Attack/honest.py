@@ -93,7 +93,9 @@ class Client:
 
     def __init__(self, port, address, number):
         self.port, self.address = port, address
-        self.path = [f"/fresh/{number % 3}", f"/mine/{number}", *[f"/feed/{number % FEEDS}"] * 3][number % 5]
+        self.path = [f"/fresh/{number % 3}", f"/mine/{number}", feed.OPERATIONS, *[f"/feed/{number % FEEDS}"] * 2][number % 5]
+        # One in five asks for one of five operations of one URL.
+        self.operation = f"Feed{number // 5 % 5}" if self.path == feed.OPERATIONS else None
         # One in five is logged in, and has a token that changes all the time.
         self.login = "Bearer %d" if self.path.startswith("/mine") else None
         self.gap = CLIENTS / RATE
@@ -124,16 +126,19 @@ class Client:
 
     async def _ask(self, seen):
         await self._connect()
-        lines = [f"GET {self.path} HTTP/1.1", "Host: api.test", "Accept-Encoding: gzip, dcz"]
-        detail = self.login % random.getrandbits(30) if self.login else ""
-        if detail:
+        content = feed.operation(self.operation) if self.operation else b""
+        lines = [f"{'POST' if content else 'GET'} {self.path} HTTP/1.1", "Host: api.test", "Accept-Encoding: gzip, dcz"]
+        detail = self.login % random.getrandbits(30) if self.login else self.operation or ""
+        if self.login:
             lines.append(f"Authorization: {detail}")
+        if content:
+            lines += feed.content_fields(content)
         if self.held:
             lines.append(f"Available-Dictionary: :{base64.b64encode(hashlib.sha256(self.held).digest()).decode()}:")
             if self.identifier:
                 lines.append(f'Dictionary-ID: "{self.identifier}"')
         since, began = feed.version(), time.monotonic()
-        self.writer.write("\r\n".join([*lines, "", ""]).encode())
+        self.writer.write("\r\n".join([*lines, "", ""]).encode() + content)
         head = await wire.read_head(self.reader)
         received = await wire.read_body(self.reader, head)
         seen.waits.append(time.monotonic() - began)

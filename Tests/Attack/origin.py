@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import itertools
+import json
 import posixpath
 import urllib.parse
 
@@ -33,7 +34,8 @@ async def _connection(reader, writer):
             if target.startswith("/slow/"):
                 await asyncio.sleep(30)
             fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in block[1:])}
-            head, body = _answer(target, fields)
+            content = await reader.readexactly(int(fields.get("content-length", 0)))
+            head, body = _answer(target, fields, content)
             kind = target.split("/")[1]
             if kind == "late":
                 # The body ends later after its head than Dictum holds bodies.
@@ -51,7 +53,7 @@ async def _connection(reader, writer):
         writer.close()
 
 
-def _answer(target, fields):
+def _answer(target, fields, content):
     path, _, query = target.partition("?")
     # As applications do, which decode a path, and take a backslash for a slash.
     if posixpath.normpath("/" + urllib.parse.unquote(path).replace("\\", "/").lstrip("/")) == "/login":
@@ -77,6 +79,8 @@ def _answer(target, fields):
         return [*head, "Cache-Control: max-age=600"], feed.fresh(target) + LARGE
     if kind in ("mine", "late"):
         return [*head, "Cache-Control: private, max-age=600"], feed.body(path, number, fields.get("authorization", ""))
+    if path == feed.OPERATIONS:
+        return [*head, "Cache-Control: max-age=600"], feed.body(path, number, json.loads(content)["operationName"])
     # Some are explicitly public, the others need the id that they are offered with.
     control = "public, max-age=600" if path[-1:] in "01234" else "max-age=600"
     head += [f"Cache-Control: {control}", "Vary: Accept-Language"]

@@ -55,14 +55,13 @@ package final class WireSocket: @unchecked Sendable {
 
     /// Sends all bytes; false if the other side does not take them.
     @discardableResult
-    package func send(_ bytes: [UInt8]) -> Bool {
-        var sent = 0
-        while sent < bytes.count {
-            let count = push(bytes.span.extracting(sent..<bytes.count))
-            guard count > 0 else { return false }
-            sent += count
-        }
-        return true
+    package func send(_ bytes: [UInt8]) -> Bool { push(all: bytes) == bytes.count }
+
+    /// Sends bytes until all are taken, or none for a while; returns the number taken.
+    package func send(_ bytes: [UInt8], quietMilliseconds: Int) -> Int {
+        setTimeouts(milliseconds: quietMilliseconds)
+        defer { setTimeouts(milliseconds: Self.patienceMilliseconds) }
+        return push(all: bytes)
     }
 
     /// Sends a text as it is.
@@ -76,6 +75,17 @@ package final class WireSocket: @unchecked Sendable {
         var sent = 0
         while sent < limit {
             let count = push(piece.span)
+            guard count > 0 else { break }
+            sent += count
+        }
+        return sent
+    }
+
+    /// Sends bytes until all are taken, or none within the time-out; returns the number taken.
+    private func push(all bytes: [UInt8]) -> Int {
+        var sent = 0
+        while sent < bytes.count {
+            let count = push(bytes.span.extracting(sent..<bytes.count))
             guard count > 0 else { break }
             sent += count
         }

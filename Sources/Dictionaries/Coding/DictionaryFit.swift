@@ -8,6 +8,9 @@ package enum DictionaryFit {
     /// The largest body of dcz: up to this length the whole dictionary stays in reach (RFC 9842 section 5).
     static let dczBodyBytesMax = 1 << zstdWindowLogMax
 
+    /// The bytes of former events that stay in reach of an event, at least.
+    private static let eventBytesInReach = 128 << 10
+
     /// The largest dictionary of dcz (RFC 9842 section 5): a window, and so the reach into a dictionary, ends at
     /// 128 MB.
     static let dczDictionaryBytesMax = 128 << 20
@@ -38,9 +41,15 @@ package enum DictionaryFit {
 
     /// Returns the window for Zstandard, 10 to 23, which covers dictionary and body if possible.
     ///
-    /// It is not simply the largest, since the memory of a context follows it.
-    package static func zstdWindowLog(dictionaryBytes: Int, bodyBytes: Int?) -> Int {
-        guard let bodyBytes else { return dictionaryBytes > 0 ? zstdWindowLogMax : 20 }
+    /// It is not simply the largest, since the memory of a context follows it. An event resembles the events before it
+    /// more than the dictionary, so that a stream of them needs no window that keeps the dictionary in reach to its end.
+    package static func zstdWindowLog(
+        dictionaryBytes: Int, bodyBytes: Int?, isEventStream: Bool = false
+    ) -> Int {
+        let assumedBytes = isEventStream ? max(dictionaryBytes, eventBytesInReach) : nil
+        guard let bodyBytes = bodyBytes ?? assumedBytes else {
+            return dictionaryBytes > 0 ? zstdWindowLogMax : 20
+        }
         return clamp(bitsCovering(dictionaryBytes, bodyBytes), 10...zstdWindowLogMax)
     }
 

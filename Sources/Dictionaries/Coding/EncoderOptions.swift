@@ -7,6 +7,8 @@ package struct EncoderOptions: Sendable {
     package var dictionary: DictionaryUse?
     /// The level of a live encoder without a dictionary; nil chooses it by the length of the body.
     package var level: Int?
+    /// True if the body is a stream of events, each of which is flushed.
+    package var isEventStream = false
 
     /// Makes options; by default for a live body of unknown length without a dictionary.
     package init(

@@ -22,7 +22,8 @@ struct ZstdSettings {
         level = options.zstdLevel
         bodyBytes = options.bodyBytes
         windowLog = DictionaryFit.zstdWindowLog(
-            dictionaryBytes: dictionaryBytes, bodyBytes: options.bodyBytes)
+            dictionaryBytes: dictionaryBytes, bodyBytes: options.bodyBytes,
+            isEventStream: options.isEventStream)
         switch options.dictionary {
         case nil:
             break

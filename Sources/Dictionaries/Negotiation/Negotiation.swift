@@ -17,7 +17,8 @@ package enum Negotiation {
         let negotiator = Negotiator(
             accept: request.acceptEncoding, upstream: response.coding, bodyBytes: response.bodyBytes,
             dictionary: dictionary, isConditional: request.isConditional, serverPreference: serverPreference,
-            bodyBytesSeen: response.bodyBytesSeen)
+            bodyBytesSeen: response.bodyBytesSeen,
+            isEventStream: response.bodyBytes == nil && MediaTypes.isEventStream(response.contentType))
         return negotiator.coded(
             policyObstacle: route.dictionaryObstacle(request: request, response: response))
     }
@@ -51,6 +52,7 @@ private struct Negotiator {
     let serverPreference: CodingPreference
     /// The number of body bytes so far, if the length is not known.
     let bodyBytesSeen: Int
+    let isEventStream: Bool
 
     /// Returns a decision for the best coding; `policyObstacle` is the reason, if any, against every dictionary.
     func coded(policyObstacle: Reason?) -> Decision {
@@ -127,13 +129,16 @@ private struct Negotiator {
     /// dcb is better for a body that is, or may be, beyond the window of dcz. It is also better for a dictionary
     /// that begins with the magic number of Zstandard's own dictionaries, which some clients misread, and for a built
     /// one. If dcb is not accepted, dcz is right for all of them.
+    ///
+    /// An event stream has no length, but each event resembles the events before it, which are in the window. Its
+    /// encoders live long and flush each event, for which dcb needs many times the time and memory.
     private func suits(_ coding: ContentCoding) -> Bool {
         guard coding == .dcz, accepts(.dcb) else { return true }
         switch dictionary {
         case .noneOffered, .unknown, .cold: return true
         case .found(let prefersDcb):
-            return !prefersDcb && (bodyBytes ?? .max) <= DictionaryFit.dczBodyBytesMax
-        case .built: return false
+            return !prefersDcb && (isEventStream || (bodyBytes ?? .max) <= DictionaryFit.dczBodyBytesMax)
+        case .built: return isEventStream
         }
     }
 }

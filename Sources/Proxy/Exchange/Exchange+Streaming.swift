@@ -114,6 +114,7 @@ extension Exchange {
         let dictionary = coding.usesDictionary ? dictionary.body : nil
         var options = EncoderOptions(
             bodyBytes: bodyBytes, level: context.configuration.compression.levels.givenForStream(coding))
+        options.isEventStream = body.isEventStream
         options.dictionary = dictionary.flatMap { quickDictionary($0, coding) }
         let isQuick =
             held.count <= Self.openedBytesMax && (dictionary == nil || options.dictionary != nil)

@@ -54,8 +54,11 @@ struct Diagnosis: Sendable {
         }
         guard let first = seen.probes.first else { return false }
         guard first.isOK else {
-            let location = first.response.head.headers.first(.location)
-            findings.append(.status(Int(first.response.head.status.rawValue), location: location))
+            let (status, location) = (
+                Int(first.response.head.status.rawValue), first.response.head.headers.first(.location)
+            )
+            let isRefusal = seen.method == .get && [400, 405].contains(status)
+            findings.append(isRefusal ? .wrongMethod(status) : .status(status, location: location))
             return false
         }
         if case .failure(let why) = first.body, !first.isDelta {
@@ -86,6 +89,7 @@ struct Diagnosis: Sendable {
             return findings.append(.linkNotFollowed(target))
         }
         if let ttl = offer.ttl, ttl > 0 { findings.append(.ttlIgnored(ttl)) }
+        if seen.method != .get, !offer.match.contains("?") { findings.append(.sharedMatch(offer.match)) }
         if let twin = seen.twin {
             let line = TwinLine(path: seen.url.pathAndQuery, hasAuthorization: seen.hasAuthorization)
             return findings.append(.twinWorks(dictionary.unkept, seconds: twin.remainingSeconds, line))
@@ -132,6 +136,7 @@ struct Diagnosis: Sendable {
         let reason = held.last?.reason
         if reason == Reason.insecureTransport.text { return .forwardedAsInsecure }
         if let obstacle = judgement?.obstacle { return .notOfferable(obstacle) }
+        if let finding = judgement?.missing(for: seen.method) { return finding }
         let isPrivate =
             seen.probes.first.map { CacheControl($0.response.head.headers.values(.cacheControl)).isPrivate }
         return isPrivate == true ? .notOfferable(.isPrivate) : .notOffered(reason: reason)

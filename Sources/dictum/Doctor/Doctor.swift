@@ -15,6 +15,7 @@ struct Doctor: Sendable {
     private let system: FetchClient
     private let own: FetchClient?
     private let fields: RequestFields
+    private let content: FetchContent
     /// The page that fetches the URL; nil if it is of the same origin.
     private let page: FetchURL?
 
@@ -24,11 +25,13 @@ struct Doctor: Sendable {
     /// Makes a doctor for one URL; it also trusts the authorities in a PEM file.
     init(
         url: FetchURL, protocols: HTTPProtocols, authority: String?, secondsMax: Int,
-        fields: RequestFields = RequestFields(), page: FetchURL? = nil
+        fields: RequestFields = RequestFields(), content: FetchContent = FetchContent(),
+        page: FetchURL? = nil
     ) throws(TLSError) {
         self.url = url
         self.protocols = protocols
         self.fields = fields
+        self.content = content
         self.page = page
         deadline = FetchDeadline(seconds: secondsMax)
         guard url.isTLS else {
@@ -40,7 +43,7 @@ struct Doctor: Sendable {
     }
 
     func examine() -> DoctorObservations {
-        var seen = DoctorObservations(url: url, transport: transport)
+        var seen = DoctorObservations(url: url, method: content.method, transport: transport)
         seen.offersHTTP2 = protocols.contains(.http2)
         seen.hasAuthorization = fields.fields.contains { $0.name == .authorization }
         seen.hasCredentials = fields.fields.contains { $0.name == .authorization || $0.name == .cookie }
@@ -92,7 +95,9 @@ struct Doctor: Sendable {
         _ seen: inout DoctorObservations, by client: FetchClient
     ) throws(FetchError) {
         let type = seen.probes.first?.response.head.headers.first(.contentType)?.lowercased() ?? ""
-        guard page == nil, type.hasPrefix("text/html") || type.hasPrefix("application/xhtml+xml") else {
+        guard page == nil, content.method == .get,
+            type.hasPrefix("text/html") || type.hasPrefix("application/xhtml+xml")
+        else {
             return
         }
         seen.isDocument = true
@@ -112,6 +117,8 @@ struct Doctor: Sendable {
         try probe(.unknown, &seen, by: client, Self.unknown())
         try probe(.held, &seen, by: client, held)
         try probe(.nothing, &seen, by: client)
+        // Caches in between keep responses to GET only.
+        guard content.method == .get else { return }
         try probeWithDictionaryFirst(&seen, dictionary, by: client)
         if seen.needsTwin { try probeTwin(&seen, by: client) }
     }
@@ -149,7 +156,8 @@ struct Doctor: Sendable {
         by client: FetchClient, _ dictionary: HeldDictionary? = nil
     ) throws(FetchError) {
         let visit = FetchVisit(
-            url: other ?? url, accepted: Self.accepted, offering: dictionary, fields: fields)
+            url: other ?? url, accepted: Self.accepted, offering: dictionary, fields: fields, content: content
+        )
         let response = try send(visit, by: client, isDocument: seen.isDocument)
         seen.probes.append(DoctorProbe(offer, visit, response))
     }
@@ -173,7 +181,7 @@ struct Doctor: Sendable {
             request.headers.append(.secFetchDest, "empty")
             if let page, origin != .sameOrigin { request.headers.append(.origin, page.origin) }
         }
-        return try client.send(request, to: endpoints, deadline: deadline)
+        return try client.send(request, visit.content.bytes, to: endpoints, deadline: deadline)
     }
 
     /// Fetches the dictionary that a response names by Link, as browsers do for documents.

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import HTTP
 
 extension DoctorFinding {
     /// The stable name of the finding, for programs.
@@ -14,6 +15,11 @@ extension DoctorFinding {
         case .priorKnowledge: "prior-knowledge"
         case .noResponse: "no-answer"
         case .status: "status"
+        case .wrongMethod: "wrong-method"
+        case .noLifetime: "no-lifetime"
+        case .contentLocation: "content-location"
+        case .methodNotListed: "method-not-listed"
+        case .sharedMatch: "shared-match"
         case .offered: "offered"
         case .linked: "linked"
         case .notOffered: "not-offered"
@@ -56,7 +62,7 @@ extension DoctorFinding {
     }
 
     var text: String {
-        transportText ?? offerText ?? useText ?? pageText ?? cacheText
+        transportText ?? offerText ?? methodText ?? useText ?? pageText ?? cacheText
     }
 
     private var transportText: String? {
@@ -88,9 +94,9 @@ extension DoctorFinding {
         case .status(let status, nil) where 502...504 ~= status:
             "the response is \(status): the proxy got no response of its upstream; check that the upstream runs at the "
                 + "address that the proxy's configuration has, and look into the proxy's log"
-        case .status(let status, nil) where status == 400 || status == 405:
-            "the response to GET is \(status): if the path is for POST or QUERY, its responses become dictionaries only with "
-                + "status 200 and an explicit lifetime, those to POST only if the route's methods has POST"
+        case .wrongMethod(let status):
+            "the response to GET is \(status): if the path is for POST or QUERY, give a request that it takes, such as "
+                + "-X QUERY -d '{\"operationName\": \"Feed\"}' -H 'Content-Type: application/json'"
         case .status(let status, nil):
             "the response is \(status), but only 200 can be a dictionary: give a URL that returns 200, or credentials "
                 + "with -H or --cookie"
@@ -143,6 +149,24 @@ extension DoctorFinding {
         case .notAnnounceable(let reason): "no page can announce this path: \(Self.obstacle(reason))"
         case .linkFailed(let target, let why):
             "cannot fetch the dictionary \(target) that a Link names: \(why)"
+        default: nil
+        }
+    }
+
+    private var methodText: String? {
+        switch self {
+        case .noLifetime(let method):
+            "responses to \(method.text) become dictionaries only with an explicit lifetime, and this one has none: send max-age "
+                + "or Expires, or set `cache_control` on the route"
+        case .contentLocation(let value):
+            "Content-Location is \(value), so the response to POST may be about another resource and is no dictionary; leave "
+                + "the field out if the response is what the URL stands for"
+        case .methodNotListed(let method):
+            "the response may be a dictionary, but is not offered as one: check that Dictum is in front of this URL, and that "
+                + "the `methods` of its route have \(method.text), such as methods: [GET, QUERY, POST]"
+        case .sharedMatch(let match):
+            "browsers keep one dictionary for \(match), whatever the content of a request: if it names one of several operations, "
+                + "put its name into the query as well (/graphql?op=Feed), and have `key` name that parameter"
         default: nil
         }
     }

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import HTTP
 
 /// A finding of the doctor, from a closed list.
 enum DoctorFinding: Equatable, Sendable {
@@ -26,6 +27,8 @@ enum DoctorFinding: Equatable, Sendable {
     case priorKnowledge
     case noResponse(String)
     case status(Int, location: String?)
+    /// The status by which servers refuse a GET of a path for other methods.
+    case wrongMethod(Int)
 
     // MARK: The offer
     case offered(match: String, seconds: Int64)
@@ -33,6 +36,14 @@ enum DoctorFinding: Equatable, Sendable {
     case notOffered(reason: String?)
     /// The response itself forbids its use as a dictionary.
     case notOfferable(UnofferedReason)
+    /// The response to POST or QUERY has no explicit lifetime (RFC 9110 section 9.3.3).
+    case noLifetime(Method)
+    /// The response to POST has a Content-Location (RFC 9110 section 8.7).
+    case contentLocation(String)
+    /// Nothing in the response to POST or QUERY forbids an offer.
+    case methodNotListed(Method)
+    /// Browsers keep one dictionary for all contents of the requests.
+    case sharedMatch(String)
     /// A Link on a response that is not a document.
     case linkNotFollowed(String)
     case ttlIgnored(Int)
@@ -80,7 +91,7 @@ enum DoctorFinding: Equatable, Sendable {
     var level: Level {
         switch self {
         case .loopback, .systemAuthority, .offered, .linked, .used, .sameSite, .browserUsed, .setsCookie,
-            .setsHarmlessCookie, .http2:
+            .setsHarmlessCookie, .http2, .sharedMatch:
             .good
         case .twinWorks, .shortLife, .notAlwaysUsed, .changesEachTime, .ttlIgnored, .notAnnounceable,
             .browserUnchanged,

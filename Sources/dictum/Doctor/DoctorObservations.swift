@@ -4,6 +4,7 @@ internal import HTTP
 /// Everything that the doctor has observed at a URL.
 struct DoctorObservations: Sendable {
     let url: FetchURL
+    let method: Method
     var transport: DoctorTransport
     /// True if the requests let the server choose HTTP/2, as browsers do over TLS.
     var offersHTTP2 = false
@@ -26,8 +27,9 @@ struct DoctorObservations: Sendable {
     var browser: Result<[DoctorBrowser.Fetch], DevToolsPipe.Failure>?
     var failure: FetchError?
 
-    init(url: FetchURL, transport: DoctorTransport) {
+    init(url: FetchURL, method: Method = .get, transport: DoctorTransport) {
         self.url = url
+        self.method = method
         self.transport = transport
     }
 

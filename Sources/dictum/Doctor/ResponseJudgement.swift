@@ -31,6 +31,19 @@ struct ResponseJudgement: Sendable {
         return headers.containsToken(.vary, "*") ? .varyAny : nil
     }
 
+    /// The finding about a response to another method than GET that is not offered; nil for GET.
+    func missing(for method: Method) -> DoctorFinding? {
+        guard method != .get else { return nil }
+        let freshness = Freshness(
+            cacheControl: CacheControl(headers.values(.cacheControl)), age: headers.values(.age),
+            date: headers.values(.date), expires: headers.values(.expires), receivedAt: receivedAt)
+        if freshness.remainingSeconds(at: receivedAt) <= 0 { return .noLifetime(method) }
+        if method == .post, let location = headers.first(.contentLocation) {
+            return .contentLocation(location)
+        }
+        return .methodNotListed(method)
+    }
+
     /// The finding that no page can announce the response; nil if one can, or if more is wrong than the lifetime.
     var announcement: DoctorFinding? {
         guard obstacle == nil else { return nil }

@@ -34,10 +34,10 @@ struct FetchVisit: Sendable {
     /// Makes a visit that offers the given dictionary, even if a client would not.
     init(
         url: FetchURL, accepted: CodingList, offering offered: HeldDictionary?,
-        fields: RequestFields = RequestFields()
+        fields: RequestFields = RequestFields(), content: FetchContent = FetchContent()
     ) {
         (self.url, self.accepted, self.offered, self.fields) = (url, accepted, offered, fields)
-        (expired, content) = (nil, FetchContent())
+        (expired, self.content) = (nil, content)
     }
 
     func request() throws(FetchError) -> RequestHead {

@@ -37,6 +37,14 @@ struct RequestOptions: ParsableArguments {
         }
     }
 
+    /// Returns those for a request with this content, which goes by HTTP/1.1 if there is any.
+    func protocols(for url: FetchURL, sending content: FetchContent) throws(FetchError) -> HTTPProtocols {
+        let protocols = try protocols(for: url)
+        guard !content.bytes.isEmpty else { return protocols }
+        guard protocols.contains(.http1) else { throw .http2WithContent }
+        return .http1
+    }
+
     func fields() throws -> RequestFields {
         do throws(RequestFields.Mistake) {
             return try RequestFields(header, cookie: cookie)
@@ -44,6 +52,23 @@ struct RequestOptions: ParsableArguments {
             throw ValidationError(error.text)
         }
     }
+}
+
+/// The options for the method and the content of a request, as curl names them.
+struct ContentOptions: ParsableArguments {
+    @Option(
+        name: [.customShort("X"), .customLong("request")],
+        help: ArgumentHelp("The method (default: GET, or POST with -d)", valueName: "method"))
+    var method: String?
+
+    @Option(
+        name: [.customShort("d"), .customLong("data")],
+        help: ArgumentHelp(
+            "Send this content, over HTTP/1.1; @FILE reads a file without its line breaks, @- standard input; repeatable, joined by &.",
+            valueName: "data"))
+    var data: [String] = []
+
+    func content() throws(CommandError) -> FetchContent { try FetchContent(method: method, data: data) }
 }
 
 /// The version of HTTP that the user wants, as curl names it.

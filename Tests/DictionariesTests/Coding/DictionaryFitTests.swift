@@ -45,6 +45,19 @@ internal import Testing
 
     @Test(
         arguments: [
+            (1, nil, 18), (131_072, nil, 18), (131_073, nil, 19), (300_000, nil, 20), (4_000_000, nil, 23),
+            (Int.max, nil, 23), (300_000, 1_000, 19),
+        ] as [(Int, Int?, Int)])
+    func `the Zstandard window of an event stream covers the dictionary and as many bytes of events`(
+        dictionaryBytes: Int, bodyBytes: Int?, log: Int
+    ) {
+        #expect(
+            DictionaryFit.zstdWindowLog(
+                dictionaryBytes: dictionaryBytes, bodyBytes: bodyBytes, isEventStream: true) == log)
+    }
+
+    @Test(
+        arguments: [
             (0, 0, 18), (262_128, 0, 18), (262_129, 0, 19), (0, 1, 16), (65_520, 1, 16), (65_521, 1, 17),
             (300_000, 4_000_000, 19), (4_000_000, 0, 22),
             (16_777_200, 0, 24), (16_777_201, 0, 24), (Int.max, 0, 24),

@@ -140,10 +140,19 @@ struct NegotiationTests {
         #expect(Facts.decide(Facts.request { $0.method = method }).coding == .dcz)
     }
 
-    @Test func `an event stream that is listed by name is coded`() {
+    /// A stream of the same length and another type is in dcb.
+    @Test(
+        arguments: [
+            ("zstd", .noneOffered, .zstd), ("dcz, dcb", .found(prefersDcb: false), .dcz),
+            ("dcz;q=0.5, dcb", .found(prefersDcb: false), .dcb), ("dcb", .found(prefersDcb: false), .dcb),
+            ("dcz, dcb", .found(prefersDcb: true), .dcb), ("dcz, dcb", .built, .dcz),
+        ] as [(String, DictionaryLookUp, ContentCoding)])
+    func `an event stream that is listed by name is coded, in dcz rather than in dcb`(
+        accept: String, dictionary: DictionaryLookUp, coding: ContentCoding
+    ) {
         let response = Facts.response { ($0.contentType, $0.bodyBytes) = ("text/event-stream", nil) }
         let route = Facts.route { $0.types = MediaTypes(["text/event-stream"]) }
-        #expect(Facts.decide(Facts.request(accept: "zstd"), response, route).coding == .zstd)
+        #expect(Facts.decide(Facts.request(accept: accept), response, route, dictionary).coding == coding)
     }
 
     @Test func `the shortest body that is coded is exactly min_size long, an unknown length will do`() {

@@ -286,13 +286,59 @@ internal import Testing
         try Consultation.of("\(url)/none").expect("no-answer")
     }
 
+    // MARK: Requests with content
+
+    private static let content = #"{"operationName":"Feed"}"#
+
+    /// A proxy before an upstream that takes requests with content only.
+    private func operations(_ settings: String, _ fields: String = "Cache-Control: max-age=600") throws
+        -> ServedProxy
+    {
+        let origin = try Origin { request, connection in
+            guard request.method != "GET" else {
+                return _ = connection.send(wire("HTTP/1.1 405 Method Not Allowed", "Allow: POST", body: []))
+            }
+            connection.send(wire("HTTP/1.1 200 OK", "Content-Type: application/json", fields, body: feed(1)))
+        }
+        let route = "routes: [{match: /graphql, dictionary: {\(settings)}}]"
+        return try ServedProxy(origin, in: TemporaryFolder(), route)
+    }
+
+    @Test(arguments: ["POST", "QUERY"])
+    func `a path for requests with content is examined by them`(method: String) throws {
+        let proxy = try operations("methods: [QUERY, POST], key: [op, operationName]")
+        let report = try Consultation.of(proxy.url("/graphql"), "-X", method, "-d", Self.content)
+        #expect(report.names == ["loopback", "shared-match", "offered", "used"])
+        #expect(report.works && report.status == 0)
+        #expect(proxy.origin.requests.count == 6)
+        #expect(proxy.origin.requests.allSatisfy { $0.method == method && $0.text == Self.content })
+        let named = try Consultation.of(proxy.url("/graphql?op=Feed"), "-X", method, "-d", Self.content)
+        #expect(named.names == ["loopback", "offered", "used"])
+        try Consultation.of(proxy.url("/graphql")).expect("wrong-method")
+    }
+
+    @Test(arguments: [
+        ("methods: [GET, QUERY]", "Cache-Control: max-age=600", "method-not-listed"),
+        ("methods: [POST]", "Cache-Control: private", "no-lifetime"),
+        ("methods: [POST]", "Last-Modified: Fri, 01 Jan 2021 00:00:00 GMT", "no-lifetime"),
+        ("methods: [POST]", "Cache-Control: max-age=600\r\nContent-Location: /x", "content-location"),
+        ("methods: [POST]", "Cache-Control: no-store, max-age=600", "not-offerable"),
+    ])
+    func `what keeps a response to POST from being a dictionary is told`(
+        settings: String, fields: String, finding: String
+    ) throws {
+        let proxy = try operations(settings, fields)
+        try Consultation.of(proxy.url("/graphql"), "-d", Self.content).expect(finding)
+    }
+
     // MARK: Wrong usage
 
     @Test(arguments: [
         ["https://"], ["http://127.0.0.1:1/", "--max-time", "0"], [], ["https://a/", "--ca", "none.pem"],
         ["http://127.0.0.1:1/", "-H", "no colon"], ["http://127.0.0.1:1/", "-H", "Connection: close"],
         ["http://127.0.0.1:1/", "-H", "A: b\r\nC: d"], ["http://127.0.0.1:1/", "--page", "http://a/"],
-        ["http://127.0.0.1:1/", "--browser", "--fetches", "1"],
+        ["http://127.0.0.1:1/", "--browser", "--fetches", "1"], ["http://127.0.0.1:1/", "-X", "PUT"],
+        ["http://127.0.0.1:1/", "--browser", "-d", "x"], ["https://127.0.0.1:1/", "--http2", "-d", "x"],
     ])
     func `wrong usage is exit code 64`(arguments: [String]) throws {
         let result = try RunningProcess.run(["doctor"] + arguments)

@@ -111,63 +111,6 @@ private func twoPieces(_ gate: Gate, head: String..., ending: @escaping Origin.S
         #expect(try proxy.fetch("/feed", over: second).coding == "dcz")
     }
 
-    @Test func `events are neither held nor copied nor offered`() throws {
-        let gate = Gate()
-        let origin = try Origin { _, connection in
-            connection.send(
-                wire("HTTP/1.1 200 OK", "Content-Type: text/event-stream", "Transfer-Encoding: chunked"))
-            for number in 0..<3 {
-                connection.send(chunk(Array("data: \(number)\n\n".utf8)))
-                gate.wait()
-            }
-            connection.send(chunk([]))
-        }
-        let proxy = try TestProxy(origin)
-        let client = try proxy.connect()
-        client.send(request("/events", ["Accept-Encoding: gzip, br, zstd, dcz"]))
-        let answer = try client.receiveHead()
-        #expect(answer.coding == "identity")
-        #expect(answer["Use-As-Dictionary"] == nil)
-        for number in 0..<3 {
-            // The upstream sends the next piece only after this one has been read.
-            #expect(client.receivePiece(of: answer) == Array("data: \(number)\n\n".utf8))
-            gate.open()
-        }
-        #expect(client.receivePiece(of: answer) == [])
-    }
-
-    @Test func `events that are listed by name are coded and flushed one by one`() throws {
-        let gate = Gate()
-        let origin = try Origin { _, connection in
-            connection.send(
-                wire("HTTP/1.1 200 OK", "Content-Type: text/event-stream", "Transfer-Encoding: chunked"))
-            for number in 0..<Self.codedEvents {
-                connection.send(chunk(Array("data: \(number)\n\n".utf8)))
-                gate.wait()
-            }
-            connection.send(chunk([]))
-        }
-        let proxy = try TestProxy(origin, "compression: {types: [text/event-stream]}")
-        let client = try proxy.connect()
-        client.send(request("/events", ["Accept-Encoding: gzip"]))
-        let answer = try client.receiveHead()
-        #expect(answer.coding == "gzip")
-        let decoder = try Codec.decoder(for: .gzip, limits: DecoderLimits(maxBytes: .max))
-        let began = ContinuousClock.now
-        for number in 0..<Self.codedEvents {
-            var text: [UInt8] = []
-            while text.isEmpty, let piece = client.receivePiece(of: answer), !piece.isEmpty {
-                try decoder.decode(piece.span, into: &text)
-            }
-            #expect(text == Array("data: \(number)\n\n".utf8))
-            gate.open()
-        }
-        // An encoder that is flushed after 10 ms takes a second for all of them; one that waits for seconds, minutes.
-        #expect(.now - began < .seconds(120), "each event is flushed soon, although the next has not come")
-    }
-
-    private static let codedEvents = 100
-
     @Test(arguments: ["identity", "gzip"])
     func `a client that does not read makes the upstream wait`(coding: String) throws {
         let taken = Guarded(0)

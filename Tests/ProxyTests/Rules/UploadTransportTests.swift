@@ -94,15 +94,21 @@ private let repeated = Array(long.prefix(150_000)) + Array(long.prefix(150_000))
         return (proxy, listener)
     }
 
-    @Test func `a slow upstream gets it all`() throws {
-        let (proxy, listener) = try served()
-        let body = Noise.bytes(8 << 20, seed: 3)
+    @Test func `an upstream that does not read makes the client wait, and then gets it all`() throws {
+        let (proxy, listener) = try served("limits: {request_body: 64MiB}\n" + Self.route)
+        // More than the buffers of four sockets.
+        let body = Noise.bytes(48 << 20, seed: 3)
         let coded = try Self.dcz(body)
         let client = try proxy.connect()
         client.send(Self.head("Content-Length: \(coded.count)"))
+        let taken = client.send(coded, quietMilliseconds: 2_000)
+        #expect(taken < coded.count)
+        let memory = proxy.server.context.shared.coding.memory
+        // The largest window of Zstandard, and some pieces.
+        #expect(1..<(12 << 20) ~= memory.takenBytes)
         let sent = Gate()
         Thread.detachNewThread {
-            client.send(coded)
+            client.send(Array(coded.dropFirst(taken)))
             sent.open()
         }
         let upstream = try listener.accept()
@@ -112,6 +118,7 @@ private let repeated = Array(long.prefix(150_000)) + Array(long.prefix(150_000))
         sent.wait()
         upstream.send(json(Array("taken".utf8)))
         #expect(try client.receive().text == "taken")
+        try waitUntil("all memory is given back") { memory.takenBytes == 0 }
     }
 
     @Test func `a response that overtakes its request ends both, and gives the memory back`() throws {
