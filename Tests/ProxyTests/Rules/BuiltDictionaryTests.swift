@@ -109,6 +109,26 @@ internal import Testing
         #expect(later.body.count < built.body.count, "a returning client loses nothing")
     }
 
+    @Test(arguments: ["dcz", "dcb"])
+    func `a returning client gets the same bytes and offers as without a built dictionary`(coding: String)
+        throws
+    {
+        let without = "routes: [{match: \"/items/:id\", dictionary: {covers: path}}]"
+        let responses = try [self.settings, without].map { settings in
+            let proxy = try TestProxy(origin(), settings)
+            let held = try proxy.fetch("/items/20?0").body
+            return try (1...5).map { change in
+                let response = try proxy.fetch("/items/20?\(change)", over: held, accept: coding)
+                #expect(response.coding == coding)
+                return response
+            }
+        }
+        for (with, without) in zip(responses[0], responses[1]) {
+            #expect(with.body == without.body)
+            for field in ["Use-As-Dictionary", "Vary", "ETag"] { #expect(with[field] == without[field]) }
+        }
+    }
+
     @Test func `responses over it have a reason and a metric of their own, and a row on the admin page`()
         throws
     {
