@@ -26,13 +26,7 @@ struct TrainCommand: ParsableCommand {
             "The route: only responses of paths that this URL Pattern matches.", valueName: "pattern"))
     var match: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Use the store of a proxy, by the configuration that names it.", valueName: "file"))
-    var config: String?
-
-    @Option(help: ArgumentHelp("Use the store of a proxy, by its file.", valueName: "path"))
-    var store: String?
+    @OptionGroup var store: StoreSource
 
     @Option(
         help: ArgumentHelp(
@@ -56,10 +50,7 @@ struct TrainCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
-        guard config == nil || store == nil else {
-            throw ValidationError("expected --config FILE or --store PATH, not both")
-        }
-        guard !sources.isEmpty || config != nil || store != nil else {
+        guard !sources.isEmpty || store.isGiven else {
             throw ValidationError("expected a source, --config FILE or --store PATH")
         }
         guard sources.count <= 100 else {
@@ -122,9 +113,7 @@ struct TrainCommand: ParsableCommand {
         } catch let error as TLSError {
             throw CommandError(error.text)
         }
-        if config != nil || store != nil {
-            try OpenedStore.use(config: config, store: store) { try samples.add($0.catalogue) }
-        }
+        if store.isGiven { try store.use { try samples.add($0.catalogue) } }
         let shapes = samples.shapes
         guard match != nil || shapes.count <= 1 else {
             let most = shapes.prefix(8).map { "\(OutputFormat.plain($0.pattern)) (\($0.count))" }
@@ -145,10 +134,9 @@ struct TrainCommand: ParsableCommand {
     }
 
     private var guarantee: String {
-        let isOfStore = config != nil || store != nil
         let ofStore = "Three client addresses at least got each sample of the store, without credentials."
         let ofSources = "You vouch that the samples are the same for everybody."
-        return [isOfStore ? ofStore : nil, sources.isEmpty ? nil : ofSources].compactMap(\.self)
+        return [store.isGiven ? ofStore : nil, sources.isEmpty ? nil : ofSources].compactMap(\.self)
             .joined(separator: " ")
     }
 }

@@ -4,28 +4,33 @@ internal import Foundation
 internal import Proxy
 internal import Storage
 
-/// The options that select a store.
-struct StoreOptions: ParsableArguments {
+/// The options that may name a store.
+struct StoreSource: ParsableArguments {
     @Option(help: ArgumentHelp("The configuration file that names the store.", valueName: "file"))
     var config: String?
 
     @Option(help: ArgumentHelp("The file of the store, instead of a configuration.", valueName: "path"))
     var store: String?
 
+    /// What is expected where one of them must be there, and where both are.
+    static let expectation = "expected either --config FILE or --store PATH"
+
+    var isGiven: Bool { config != nil || store != nil }
+
     func validate() throws {
-        guard (config == nil) != (store == nil) else {
-            throw ValidationError("expected either --config FILE or --store PATH")
-        }
+        guard config == nil || store == nil else { throw ValidationError(Self.expectation) }
     }
 
     /// Opens the store while `work` runs.
     func use(_ work: (OpenedStore) throws -> Void) throws {
-        try OpenedStore.use(config: config, store: store, work)
+        let configuration = try readConfiguration()
+        let catalogue = try StoreCatalogue(path: configuration?.store.path ?? store ?? "")
+        defer { catalogue.close() }
+        try work(OpenedStore(catalogue: catalogue, configuration: configuration))
     }
 
-    func readConfiguration() throws -> Configuration? { try config.map { try Self.read($0) } }
-
-    static func read(_ config: String) throws -> Configuration {
+    func readConfiguration() throws -> Configuration? {
+        guard let config else { return nil }
         do throws(ConfigurationError) {
             return try Configuration.load(file: config, environment: ProcessInfo.processInfo.environment)
         } catch {
@@ -33,6 +38,21 @@ struct StoreOptions: ParsableArguments {
             throw ExitCode.invalidConfiguration
         }
     }
+}
+
+/// The options that name a store.
+struct StoreOptions: ParsableArguments {
+    @OptionGroup var source: StoreSource
+
+    var config: String? { source.config }
+
+    func validate() throws {
+        guard source.isGiven else { throw ValidationError(StoreSource.expectation) }
+    }
+
+    func use(_ work: (OpenedStore) throws -> Void) throws { try source.use(work) }
+
+    func readConfiguration() throws -> Configuration? { try source.readConfiguration() }
 }
 
 /// The options that select a store of one proxy, or one that several share.
@@ -95,14 +115,6 @@ struct DigestArgument {
 struct OpenedStore {
     let catalogue: StoreCatalogue
     let configuration: Configuration?
-
-    /// Opens the store of a configuration, or the one at a path, while `work` runs.
-    static func use(config: String?, store: String?, _ work: (OpenedStore) throws -> Void) throws {
-        let configuration = try config.map { try StoreOptions.read($0) }
-        let catalogue = try StoreCatalogue(path: configuration?.store.path ?? store ?? "")
-        defer { catalogue.close() }
-        try work(OpenedStore(catalogue: catalogue, configuration: configuration))
-    }
 
     /// Returns true for versions that a configured route would create; nil without a configuration.
     var isCurrent: ((Version) -> Bool)? {

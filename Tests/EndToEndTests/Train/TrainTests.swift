@@ -269,7 +269,7 @@ internal import Testing
         ([], "expected a source"), (["x", "--match", "/(a)"], "--match"),
         (["x", "--responses", "0"], "--responses"),
         (["x", "--common", "0"], "--common"), (["x", "--common", "1001"], "--common"),
-        (["--config", "a", "--store", "b"], "not both"),
+        (["--config", "a", "--store", "b"], "expected either --config FILE or --store PATH"),
     ])
     func `wrong usage says what is expected`(arguments: [String], text: String) throws {
         let result = try RunningProcess.run(["train"] + arguments, in: folder.path)
