@@ -14,8 +14,8 @@ struct TrainCommand: ParsableCommand {
             text file with one URL per line. Makes dictionaries of several sizes of one half of the responses, judges each by \
             the other half, and writes the best under its SHA-256. Everybody can read a dictionary. Responses that belong to \
             one user are never samples: those with private, no-store, Set-Cookie or a Vary that names a credential, and those \
-            whose request had one. Of sources you vouch for the rest. Of a store it takes only what Links have named: three \
-            client addresses at least got the same body, by requests without credentials.
+            whose request had one. Of sources you vouch for the rest. Of a store it takes only what is proven to be public: \
+            three client addresses at least got the same body, by requests without credentials.
             """)
 
     @Argument(help: ArgumentHelp("HAR files, folders, URLs or lists of URLs.", valueName: "source"))
@@ -36,9 +36,9 @@ struct TrainCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Cut strings of 16 bytes that the responses of fewer URLs have; 1 for none. Those of a store stay whole.",
+            "Cut strings of 16 bytes that the responses of fewer URLs have. Those of a store stay whole.",
             valueName: "count"))
-    var common = DictionaryTraining.commonDefault
+    var common = 1
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp("The folder to write to.", valueName: "folder"))

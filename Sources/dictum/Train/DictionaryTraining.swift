@@ -23,10 +23,7 @@ struct DictionaryTraining {
     /// The number of responses that a client gets for its download.
     let responses: Int
     /// The number of resources whose responses must have a string of a sample that is not proven to be public.
-    let common: Int
-
-    /// The default of `common`.
-    static let commonDefault = 3
+    var common = 1
 
     /// Returns all candidates, without those that are the same.
     func candidates(_ progress: ProgressBar) throws(CommandError) -> [(method: Method, body: Body)] {

@@ -23,8 +23,7 @@ extension EstimateReport.FirstResponses {
         for (route, samples) in routes where samples.resourceCount >= 2 * SampleSplit.countMin {
             guard let split = SampleSplit(samples.samples) else { continue }
             let training = DictionaryTraining(
-                split: split, measurement: estimator.measurement, responses: 100,
-                common: DictionaryTraining.commonDefault)
+                split: split, measurement: estimator.measurement, responses: 100)
             let verdict = training.judge(try training.candidates(progress), progress).verdict
             all.append(
                 .init(
