@@ -24,13 +24,12 @@ struct StoreSource: ParsableArguments {
     /// Opens the store while `work` runs.
     func use(_ work: (OpenedStore) throws -> Void) throws {
         let configuration = try readConfiguration()
-        let catalogue = try StoreCatalogue(path: configuration?.store.path ?? store ?? "")
-        defer { catalogue.close() }
-        try work(OpenedStore(catalogue: catalogue, configuration: configuration))
+        try OpenedStore.use(configuration?.store.path ?? store ?? "", configuration, work)
     }
 
-    func readConfiguration() throws -> Configuration? {
-        guard let config else { return nil }
+    func readConfiguration() throws -> Configuration? { try config.map(Self.read) }
+
+    static func read(_ config: String) throws -> Configuration {
         do throws(ConfigurationError) {
             return try Configuration.load(file: config, environment: ProcessInfo.processInfo.environment)
         } catch {
@@ -115,6 +114,15 @@ struct DigestArgument {
 struct OpenedStore {
     let catalogue: StoreCatalogue
     let configuration: Configuration?
+
+    /// Opens the store at a path while `work` runs.
+    static func use(
+        _ path: String, _ configuration: Configuration?, _ work: (OpenedStore) throws -> Void
+    ) throws {
+        let catalogue = try StoreCatalogue(path: path)
+        defer { catalogue.close() }
+        try work(OpenedStore(catalogue: catalogue, configuration: configuration))
+    }
 
     /// Returns true for versions that a configured route would create; nil without a configuration.
     var isCurrent: ((Version) -> Bool)? {

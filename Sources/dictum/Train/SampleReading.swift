@@ -36,11 +36,17 @@ extension TrainingSamples {
     mutating func add(_ catalogue: StoreCatalogue) throws {
         for version in try catalogue.versions() where version.chainKey.scope == .public {
             guard case .sound(let body) = try catalogue.body(of: version) else { continue }
-            let url = PathAndQuery(version.url)
-            add(
-                TrainingSample(
-                    resource: version.chainKey.authority + url.text, url: url, body: body, isProven: true),
-                unless: version.isProvenPublic ? nil : .unproven)
+            add(TrainingSample(version, body), unless: version.isProvenPublic ? nil : .unproven)
         }
+    }
+}
+
+extension TrainingSample {
+    /// Makes a sample of a version of a store.
+    init(_ version: Version, _ body: Body) {
+        let url = PathAndQuery(version.url)
+        self.init(
+            resource: version.chainKey.authority + url.text, url: url, body: body,
+            isProven: version.isProvenPublic)
     }
 }
