@@ -22,13 +22,7 @@ struct DecodeCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The file with the dictionary.", valueName: "file"))
     var dictionary: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "The store with the dictionary, by the configuration that names it.", valueName: "file"))
-    var config: String?
-
-    @Option(help: ArgumentHelp("The store with the dictionary, by its file.", valueName: "path"))
-    var store: String?
+    @OptionGroup var store: StoreSource
 
     @Option(
         help: ArgumentHelp(
@@ -47,7 +41,7 @@ struct DecodeCommand: ParsableCommand {
     static let bytesMax = 256 << 20
 
     func validate() throws {
-        guard [dictionary, config, store].count(where: { $0 != nil }) <= 1 else {
+        guard dictionary == nil || !store.isGiven else {
             throw ValidationError("expected one of --dictionary FILE, --config FILE and --store PATH")
         }
         guard coding == nil || named != nil else {
@@ -117,7 +111,7 @@ struct DecodeCommand: ParsableCommand {
             }
             return body
         }
-        guard config != nil || store != nil else {
+        guard store.isGiven else {
             throw CommandError(
                 "the body was coded over the dictionary \(name): give it by --dictionary FILE, or the store that has it by --config or --store"
             )
@@ -127,7 +121,7 @@ struct DecodeCommand: ParsableCommand {
 
     private func stored(_ digest: Digest, _ name: String) throws -> Body {
         var found: Body?
-        try OpenedStore.use(config: config, store: store) { opened in
+        try store.use { opened in
             let versions = try opened.catalogue.versions().filter { $0.digest == digest }
             if case .sound(let body) = try opened.catalogue.body(ofAny: versions) { found = body }
         }

@@ -14,8 +14,8 @@ struct TrainCommand: ParsableCommand {
             text file with one URL per line. Makes dictionaries of several sizes of one half of the responses, judges each by \
             the other half, and writes the best under its SHA-256. Everybody can read a dictionary. Responses that belong to \
             one user are never samples: those with private, no-store, Set-Cookie or a Vary that names a credential, and those \
-            whose request had one. Of sources you vouch for the rest. Of a store it takes only what Links have named: three \
-            client addresses at least got the same body, by requests without credentials.
+            whose request had one. Of sources you vouch for the rest. Of a store it takes only what is proven to be public: \
+            three client addresses at least got the same body, by requests without credentials.
             """)
 
     @Argument(help: ArgumentHelp("HAR files, folders, URLs or lists of URLs.", valueName: "source"))
@@ -26,13 +26,7 @@ struct TrainCommand: ParsableCommand {
             "The route: only responses of paths that this URL Pattern matches.", valueName: "pattern"))
     var match: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Use the store of a proxy, by the configuration that names it.", valueName: "file"))
-    var config: String?
-
-    @Option(help: ArgumentHelp("Use the store of a proxy, by its file.", valueName: "path"))
-    var store: String?
+    @OptionGroup var store: StoreSource
 
     @Option(
         help: ArgumentHelp(
@@ -42,9 +36,9 @@ struct TrainCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Cut strings of 16 bytes that the responses of fewer URLs have; 1 for none. Those of a store stay whole.",
+            "Cut strings of 16 bytes that the responses of fewer URLs have. Those of a store stay whole.",
             valueName: "count"))
-    var common = DictionaryTraining.commonDefault
+    var common = 1
 
     @Option(
         name: .shortAndLong, help: ArgumentHelp("The folder to write to.", valueName: "folder"))
@@ -56,10 +50,7 @@ struct TrainCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
-        guard config == nil || store == nil else {
-            throw ValidationError("expected --config FILE or --store PATH, not both")
-        }
-        guard !sources.isEmpty || config != nil || store != nil else {
+        guard !sources.isEmpty || store.isGiven else {
             throw ValidationError("expected a source, --config FILE or --store PATH")
         }
         guard sources.count <= 100 else {
@@ -122,9 +113,7 @@ struct TrainCommand: ParsableCommand {
         } catch let error as TLSError {
             throw CommandError(error.text)
         }
-        if config != nil || store != nil {
-            try OpenedStore.use(config: config, store: store) { try samples.add($0.catalogue) }
-        }
+        if store.isGiven { try store.use { try samples.add($0.catalogue) } }
         let shapes = samples.shapes
         guard match != nil || shapes.count <= 1 else {
             let most = shapes.prefix(8).map { "\(OutputFormat.plain($0.pattern)) (\($0.count))" }
@@ -145,10 +134,9 @@ struct TrainCommand: ParsableCommand {
     }
 
     private var guarantee: String {
-        let isOfStore = config != nil || store != nil
         let ofStore = "Three client addresses at least got each sample of the store, without credentials."
         let ofSources = "You vouch that the samples are the same for everybody."
-        return [isOfStore ? ofStore : nil, sources.isEmpty ? nil : ofSources].compactMap(\.self)
+        return [store.isGiven ? ofStore : nil, sources.isEmpty ? nil : ofSources].compactMap(\.self)
             .joined(separator: " ")
     }
 }

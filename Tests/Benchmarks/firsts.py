@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""What a built dictionary saves in a day of clients that come for the first time and return: the last table of deploy/BUILT.md.
+"""What a built dictionary saves of all bytes in a day: the table of deploy/FIGURES.md, "First responses".
 
-    dictum train KIND --json --responses 1000000 > kind.json
+    dictum train KIND --json > kind.json
     Tests/Benchmarks/firsts.py kind.json...
 
 Each client fetches some resources of one kind per visit, by Zipf's law. It keeps each for a day, and gets a delta of a twelfth
-of the plain response for a newer version, nothing for the same one, and otherwise a first response. With a dictionary, each client
-that comes downloads it once.
+of the plain response for a newer version, nothing for the same one, and otherwise a first response. A client downloads the dictionary
+once. A browser does so after its first visit, an app before. On the first day all clients come anew; on the second they hold
+what they have from the first.
 """
 
 import json
@@ -27,41 +28,59 @@ CASES = [
 OWN_SHARE, OWN_BYTES_MIN = 12, 80
 
 
-def visits(groups, resources, fetches, change, scale):
-    """Returns the numbers of first responses, of deltas over an own version, of all requests, and of clients that came."""
+class Day:
+    """The responses of a day by kind, and the downloads of the dictionary."""
+
+    def __init__(self):
+        self.requests = self.before = self.over = self.own = self.downloads = 0
+
+    def bytes(self, plain, built, download):
+        deltas = self.own * max(OWN_BYTES_MIN, plain // OWN_SHARE)
+        return self.before * plain + self.over * built + self.downloads * download + deltas
+
+
+def days(groups, resources, fetches, change, scale):
+    """Returns the first day and the second."""
     chance = random.Random(1)
     weights = [1 / (number + 1) for number in range(resources)]
-    first = own = requests = clients = 0
+    both = [Day(), Day()]
     for count, mean in groups:
         for _ in range(count // scale):
-            now, held = chance.expovariate(1 / mean), {}
-            clients += now < DAY
-            while now < DAY:
+            now, held, has_dictionary = chance.expovariate(1 / mean), {}, False
+            while now < 2 * DAY:
+                day = both[int(now // DAY)]
+                day.downloads += not has_dictionary
                 for resource in chance.choices(range(resources), weights, k=fetches):
                     version = int((now + resource * 97) // change)
-                    first += resource not in held
-                    own += resource in held and held[resource] != version
-                    requests += 1
-                    held[resource] = version
+                    former, kept = held.get(resource, (None, 0))
+                    if former is None or now - kept > DAY:
+                        if has_dictionary or groups is APPS:
+                            day.over += 1
+                        else:
+                            day.before += 1
+                    else:
+                        day.own += former != version
+                    day.requests += 1
+                    held[resource] = (version, now)
+                has_dictionary = True
                 now += chance.expovariate(1 / mean)
-    return first, own, requests, clients
+    return both
 
 
 def main(files):
-    counts = [visits(*case[1:]) for case in CASES]
-    print("first responses:", ", ".join(f"{first / requests:.0%}" for first, _, requests, _ in counts))
-    print("| kind | coding |" + "".join(f" {case[0]} |" for case in CASES))
-    print("|---|---|" + "---|" * len(CASES))
+    all_days = [(f"{case[0]}, day {number}", day) for case in CASES for number, day in enumerate(days(*case[1:]), 1)]
+    print("| kind | coding |" + "".join(f" {name} |" for name, _ in all_days))
+    print("|---|---|" + "---|" * len(all_days))
+    shares = (f"{(day.before + day.over) / day.requests:.0%}" for _, day in all_days)
+    print("| first responses | | " + " | ".join(shares) + " |")
     for file in files:
         verdict = json.loads(pathlib.Path(file).read_text())["verdict"]
         plain = verdict["plain_bytes"]
         for coding in ("dcz", "dcb"):
             cells = []
-            for first, own, _, clients in counts:
-                deltas = own * max(OWN_BYTES_MIN, plain // OWN_SHARE)
-                least = min(
-                    first * each[coding] + clients * each["download_bytes"] for each in verdict["candidates"])
-                cells.append(f"{1 - (least + deltas) / (first * plain + deltas):.1%}")
+            for _, day in all_days:
+                least = min(day.bytes(plain, each[coding], each["download_bytes"]) for each in verdict["candidates"])
+                cells.append(f"{1 - least / (day.bytes(plain, plain, 0)):.1%}")
             print(f"| {pathlib.Path(file).stem} | {coding} | " + " | ".join(cells) + " |")
 
 

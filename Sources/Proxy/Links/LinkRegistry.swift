@@ -68,16 +68,27 @@ final class LinkRegistry: Sendable {
     // MARK: Responses
 
     /// Records a public body on its way to a client; returns true if the client may be a balancer.
+    ///
+    /// The store keeps the proof with the version of a body that is proven to be public.
     func record(_ sighting: Sighting, now: Int) -> Bool {
+        let (isProven, isTimeToAsk) = count(sighting, now: now)
+        let key = VersionKey(chain: sighting.chain, url: sighting.url, variant: sighting.variant)
+        if isProven, let version = store.reader().version(key, digest: sighting.body.digest) {
+            store.provePublic(version)
+        }
+        return isTimeToAsk
+    }
+
+    private func count(_ sighting: Sighting, now: Int) -> (isProven: Bool, isTimeToAsk: Bool) {
         state.withLock { state in
-            var isTimeToAsk = false
+            var (isProven, isTimeToAsk) = (false, false)
             if let client = sighting.client {
                 if let address = client.address {
                     let key = PublicProof.Key(
                         sighting.body.digest, chain: sighting.chain, variant: sighting.variant)
                     state.proof.record(key, to: address)
                     let chain = sighting.chain.hashValue
-                    let isProven = state.proof.isProven(key)
+                    isProven = state.proof.isProven(key)
                     state.chains.change(chain, openedBy: address, fresh: ChainRecord()) {
                         $0.keptSeconds = sighting.keptSeconds
                         if isProven { $0.proven = (sighting.body.digest, sighting.variant) }
@@ -97,7 +108,7 @@ final class LinkRegistry: Sendable {
                     chains[$0.hashValue]?.ledger.isProven == true
                 }
             }
-            return isTimeToAsk
+            return (isProven, isTimeToAsk)
         }
     }
 

@@ -56,6 +56,8 @@ struct ObservedTally: Sendable {
     /// The complete responses.
     var responses = 0
     var bodyBytes = 0
+    /// The responses to known clients that had not asked before.
+    var firsts = 0
     /// The requests of clients that had asked before.
     var returns = 0
     /// Those of them that would have got a delta.

@@ -206,7 +206,7 @@ extension Observer {
                 if let reason = obstacle { tally.obstacles[reason, default: 0] += 1 }
                 if let unkept = seen.unkept { tally.unkept[unkept, default: 0] += 1 }
                 switch visit {
-                case .first: break
+                case .first: tally.firsts += seen.client == nil ? 0 : 1
                 case .again(let lack):
                     tally.returns += 1
                     tally.lacks[lack, default: 0] += 1

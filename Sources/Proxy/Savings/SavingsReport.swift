@@ -90,6 +90,8 @@ package struct SavingsReport: Codable, Sendable {
         package var paths = 0
         package var versions = 0
         package var bodyBytes = 0
+        /// The responses to clients that had not asked before.
+        package var firsts = 0
         /// The requests of clients that had asked before, and those of them that would have got a delta.
         package var returns = 0
         package var deltas = 0
@@ -168,6 +170,7 @@ extension SavingsReport.Observed {
         paths += tally.paths.count
         versions += tally.versions
         bodyBytes += tally.bodyBytes
+        firsts += tally.firsts
         returns += tally.returns
         deltas += tally.deltas
         deltasOfAll += tally.deltasOfAll

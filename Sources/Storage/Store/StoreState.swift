@@ -203,6 +203,15 @@ struct StoreState: ~Copyable, Sendable {
         earliestExpiry = min(earliestExpiry, earliest)
     }
 
+    // MARK: Proofs
+
+    mutating func provePublic(_ version: Version) {
+        guard version.chainKey.scope == .public, let known = index.same(as: version), !known.isProvenPublic
+        else { return }
+        known.isProvenPublic = true
+        pending.provePublic(known.id)
+    }
+
     // MARK: Names
 
     /// Pins a version as the named one of its chain and variant; see `DictionaryStore.name`.

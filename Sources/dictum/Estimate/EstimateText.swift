@@ -5,18 +5,18 @@ enum EstimateText {
     /// Returns the whole report.
     static func text(of report: EstimateReport) -> String {
         var blocks = report.resources.map(text)
-        if !report.firstResponses.isEmpty {
-            let rows = [firstTitle] + report.firstResponses.map(firstCells)
-            blocks.append(
-                "First responses, to clients that have no version of the URL:\n\n" + OutputFormat.table(rows)
-                    + "\n")
-        }
+        if !report.firstResponses.isEmpty { blocks.append(text(of: report.firstResponses)) }
         for suggestion in report.suggestions {
             let origin = suggestion.origin.isEmpty ? "" : " for \(OutputFormat.plain(suggestion.origin))"
             blocks.append("Suggested routes\(origin):\n\n" + suggestion.yaml)
         }
         if report.suggestions.isEmpty { blocks.append("No route is suggested: \(missing(report))\n") }
         return blocks.joined(separator: "\n")
+    }
+
+    static func text(of firstResponses: [EstimateReport.FirstResponses]) -> String {
+        "First responses, to clients that have no version of the URL:\n\n"
+            + OutputFormat.table([firstTitle] + firstResponses.map(firstCells)) + "\n"
     }
 
     /// The columns of the table of first responses.

@@ -6,10 +6,11 @@ internal import Proxy
 
 /// The report of a running proxy as text for a terminal.
 enum ReportText {
-    static func text(of report: SavingsReport) -> String {
-        var blocks = report.routes.map { text(of: $0) }
-        if let experiment = report.experiment { blocks.append(text(of: experiment)) }
-        blocks.append(footer(of: report))
+    static func text(of report: RunningReport) -> String {
+        var blocks = report.savings.routes.map { text(of: $0) }
+        if !report.firstResponses.isEmpty { blocks.append(EstimateText.text(of: report.firstResponses)) }
+        if let experiment = report.savings.experiment { blocks.append(text(of: experiment)) }
+        blocks.append(footer(of: report.savings))
         return blocks.joined(separator: "\n")
     }
 
@@ -53,6 +54,11 @@ enum ReportText {
             lines.append(
                 "\(EstimateText.percent(share)) of the requests of returning clients (\(observed.returns)) would have got a "
                     + "delta")
+        }
+        if observed.firsts > 0 {
+            lines.append(
+                "\(OutputFormat.count(observed.firsts, "first response")), to clients that had no version of the path"
+            )
         }
         if let bytes = observed.bytesPerDelta {
             lines.append(

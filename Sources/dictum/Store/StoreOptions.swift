@@ -4,26 +4,30 @@ internal import Foundation
 internal import Proxy
 internal import Storage
 
-/// The options that select a store.
-struct StoreOptions: ParsableArguments {
+/// The options that may name a store.
+struct StoreSource: ParsableArguments {
     @Option(help: ArgumentHelp("The configuration file that names the store.", valueName: "file"))
     var config: String?
 
     @Option(help: ArgumentHelp("The file of the store, instead of a configuration.", valueName: "path"))
     var store: String?
 
+    /// What is expected where one of them must be there, and where both are.
+    static let expectation = "expected either --config FILE or --store PATH"
+
+    var isGiven: Bool { config != nil || store != nil }
+
     func validate() throws {
-        guard (config == nil) != (store == nil) else {
-            throw ValidationError("expected either --config FILE or --store PATH")
-        }
+        guard config == nil || store == nil else { throw ValidationError(Self.expectation) }
     }
 
     /// Opens the store while `work` runs.
     func use(_ work: (OpenedStore) throws -> Void) throws {
-        try OpenedStore.use(config: config, store: store, work)
+        let configuration = try readConfiguration()
+        try OpenedStore.use(configuration?.store.path ?? store ?? "", configuration, work)
     }
 
-    func readConfiguration() throws -> Configuration? { try config.map { try Self.read($0) } }
+    func readConfiguration() throws -> Configuration? { try config.map(Self.read) }
 
     static func read(_ config: String) throws -> Configuration {
         do throws(ConfigurationError) {
@@ -33,6 +37,21 @@ struct StoreOptions: ParsableArguments {
             throw ExitCode.invalidConfiguration
         }
     }
+}
+
+/// The options that name a store.
+struct StoreOptions: ParsableArguments {
+    @OptionGroup var source: StoreSource
+
+    var config: String? { source.config }
+
+    func validate() throws {
+        guard source.isGiven else { throw ValidationError(StoreSource.expectation) }
+    }
+
+    func use(_ work: (OpenedStore) throws -> Void) throws { try source.use(work) }
+
+    func readConfiguration() throws -> Configuration? { try source.readConfiguration() }
 }
 
 /// The options that select a store of one proxy, or one that several share.
@@ -96,10 +115,11 @@ struct OpenedStore {
     let catalogue: StoreCatalogue
     let configuration: Configuration?
 
-    /// Opens the store of a configuration, or the one at a path, while `work` runs.
-    static func use(config: String?, store: String?, _ work: (OpenedStore) throws -> Void) throws {
-        let configuration = try config.map { try StoreOptions.read($0) }
-        let catalogue = try StoreCatalogue(path: configuration?.store.path ?? store ?? "")
+    /// Opens the store at a path while `work` runs.
+    static func use(
+        _ path: String, _ configuration: Configuration?, _ work: (OpenedStore) throws -> Void
+    ) throws {
+        let catalogue = try StoreCatalogue(path: path)
         defer { catalogue.close() }
         try work(OpenedStore(catalogue: catalogue, configuration: configuration))
     }

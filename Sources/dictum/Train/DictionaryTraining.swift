@@ -23,10 +23,7 @@ struct DictionaryTraining {
     /// The number of responses that a client gets for its download.
     let responses: Int
     /// The number of resources whose responses must have a string of a sample that is not proven to be public.
-    let common: Int
-
-    /// The default of `common`.
-    static let commonDefault = 3
+    var common = 1
 
     /// Returns all candidates, without those that are the same.
     func candidates(_ progress: ProgressBar) throws(CommandError) -> [(method: Method, body: Body)] {
@@ -90,85 +87,5 @@ struct DictionaryTraining {
                 bodyBytes: bodies.reduce(0) { $0 + $1.count } / max(1, bodies.count), plainBytes: plain,
                 responses: responses, candidates: judged.map(\.verdict), best: best?.verdict), best?.body
         )
-    }
-}
-
-/// What held-out responses cost over each candidate, on average.
-struct TrainingVerdict: Encodable, Sendable {
-    struct Candidate: Encodable, Sendable {
-        let method: DictionaryTraining.Method
-        let bytes: Int
-        /// The bytes of a response, header included.
-        let dcz: Int
-        let dcb: Int
-        /// The bytes of the dictionary in the best coding without one.
-        let downloadBytes: Int
-        /// The number of responses that save as much as the download costs; nil if they save nothing.
-        let paysAfterResponses: Int?
-        /// The bytes that a client saves beyond the download.
-        let balance: Int
-    }
-
-    let trainedOn: Int
-    let heldOut: Int
-    let bodyBytes: Int
-    /// The bytes of a response in the best coding without a dictionary.
-    let plainBytes: Int
-    /// The number of responses by which the best is chosen.
-    let responses: Int
-    let candidates: [Candidate]
-    /// The candidate that saves most; nil if none saves more than its download costs.
-    let best: Candidate?
-}
-
-/// The result of `dictum train`.
-struct TrainingReport: Encodable, Sendable {
-    let match: String
-    let verdict: TrainingVerdict
-    /// The number of responses that were no samples, by reason.
-    let leftOut: [TrainingSamples.Exclusion: Int]
-    /// What is known of the samples' users.
-    let guarantee: String
-    var sha256: String?
-    var file: String?
-
-    /// A JSON object on one line.
-    var json: String { OutputFormat.json(self) }
-
-    var text: String {
-        let plain = verdict.plainBytes
-        var lines = [
-            "\(match): trained on \(OutputFormat.count(verdict.trainedOn, "response")), judged by "
-                + "\(verdict.heldOut) others of \(OutputFormat.grouped(verdict.bodyBytes)) bytes on average, "
-                + "\(OutputFormat.grouped(plain)) in the best coding without a dictionary"
-        ]
-        lines += leftOut.sorted { $0.key.rawValue < $1.key.rawValue }.map {
-            "left out: \(OutputFormat.count($0.value, "response")) \($0.key.text)"
-        }
-        lines += ["", OutputFormat.table(rows), ""]
-        if let best = verdict.best, let file {
-            lines.append(
-                "\(file): \(best.method.rawValue), \(OutputFormat.grouped(best.bytes)) bytes; a client with "
-                    + "\(OutputFormat.count(verdict.responses, "response")) saves \(OutputFormat.grouped(best.balance)) bytes"
-            )
-        } else {
-            lines.append(
-                "No file was written: a client with \(OutputFormat.count(verdict.responses, "response")) would save less "
-                    + "than the download costs")
-        }
-        return (lines + [guarantee]).joined(separator: "\n") + "\n"
-    }
-
-    private var rows: [[String]] {
-        let plain = verdict.plainBytes
-        return [["dictionary", "bytes", "download", "dcz", "dcb", "dcb against plain", "pays after"]]
-            + verdict.candidates.map { candidate in
-                [
-                    candidate.method.rawValue, OutputFormat.grouped(candidate.bytes),
-                    OutputFormat.grouped(candidate.downloadBytes), OutputFormat.grouped(candidate.dcz),
-                    OutputFormat.grouped(candidate.dcb), EstimateText.ratio(candidate.dcb, plain),
-                    candidate.paysAfterResponses.map { OutputFormat.count($0, "response") } ?? "never",
-                ]
-            }
     }
 }

@@ -29,17 +29,24 @@ extension TrainingSamples {
             .map { _ in .personal }
     }
 
-    /// Adds the public versions of a store that are proven: Links have named them, which no client can bring about before three
-    /// client addresses got the same body by requests without credentials (`PublicProof`).
+    /// Adds the versions of a store whose bodies are proven to be public: several client addresses got the same bytes by
+    /// requests without a credential (`PublicProof`).
+    ///
+    /// A dictionary that a route has built is not: the operator vouches for it, and it is no response.
     mutating func add(_ catalogue: StoreCatalogue) throws {
         for version in try catalogue.versions() where version.chainKey.scope == .public {
-            let isProven = version.pinnedUntil > 0
             guard case .sound(let body) = try catalogue.body(of: version) else { continue }
-            let url = PathAndQuery(version.url)
-            add(
-                TrainingSample(
-                    resource: version.chainKey.authority + url.text, url: url, body: body, isProven: isProven),
-                unless: isProven ? nil : .unproven)
+            add(TrainingSample(version, body), unless: version.isProvenPublic ? nil : .unproven)
         }
+    }
+}
+
+extension TrainingSample {
+    /// Makes a sample of a version of a store.
+    init(_ version: Version, _ body: Body) {
+        let url = PathAndQuery(version.url)
+        self.init(
+            resource: version.chainKey.authority + url.text, url: url, body: body,
+            isProven: version.isProvenPublic)
     }
 }

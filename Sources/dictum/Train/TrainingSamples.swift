@@ -42,11 +42,16 @@ struct TrainingSamples: Sendable {
     mutating func add(_ sample: TrainingSample, unless exclusion: Exclusion?) {
         let isOther = pattern.map { !$0.matches(path: sample.url.path, query: sample.url.query) } ?? false
         guard let reason = isOther ? .otherPath : exclusion else {
-            if digests.insert(sample.body.digest).inserted { samples.append(sample) }
+            guard digests.insert(sample.body.digest).inserted else { return }
+            samples.append(sample)
+            bytes += sample.body.count
             return
         }
         leftOut[reason, default: 0] += 1
     }
+
+    /// The bytes of all samples.
+    private(set) var bytes = 0
 
     /// The number of different resources.
     var resourceCount: Int { Set(samples.map(\.resource)).count }

@@ -75,6 +75,38 @@ internal import Testing
         #expect((object?["routes"] as? [[String: Any]])?.first?["mode"] as? String == "observe")
     }
 
+    @Test func `first responses of observed routes are shown, with a built dictionary and without`() throws {
+        let folder = try TemporaryFolder()
+        let proxy = try ServedProxy(
+            Self.origin(), in: folder,
+            """
+            observe: {cpu: 100%}
+            routes: [{match: "/live/*"}, {match: "/*", mode: observe}]
+            """)
+        for number in 1...12 {
+            for path in ["/products/\(number)", "/products/\(number)", "/live/\(number)"] {
+                _ = try proxy.curl(path, "-H", "X-Forwarded-Proto: https")
+            }
+        }
+        var output: [UInt8] = []
+        try waitUntil("all responses are measured and stored") {
+            let json = try report(folder, "--json")
+            output = json.output
+            return json.text.contains(#""responses":24,"#) && json.text.contains(#""held_out":6"#)
+        }
+        let object = try JSONSerialization.jsonObject(with: Data(output)) as? [String: Any]
+        let all = object?["first_responses"] as? [[String: Any]] ?? []
+        let first = try #require(all.first)
+        #expect(all.count == 1 && first["match"] as? String == "/products/:id")
+        let (plain, built) = (first["plain_bytes"] as? Int ?? 0, first["built_bytes"] as? Int ?? .max)
+        #expect(built < plain / 4, "they differ by their ids only")
+        let text = try report(folder)
+        #expect(text.errors.isEmpty)
+        for part in ["12 first responses, to clients", "First responses, to clients", "/products/:id "] {
+            #expect(text.text.contains(part), "\(part) in \(text.text)")
+        }
+    }
+
     @Test func `check proposes routes that are valid, with reasons`() throws {
         let folder = try TemporaryFolder()
         let port = try WireListener(port: 0).port

@@ -103,10 +103,35 @@ internal import Testing
             #expect(response["Use-As-Dictionary"] == "match=\"/items/\(number)\"")
         }
         let own = Self.item(20) + Array("\n".utf8)
+        let held = try #require(
+            proxy.server.context.store.reader().version(
+                chain: ChainKey(authority: "api.test", match: "/items/*"),
+                digest: Digest(of: dictionary.span)))
+        #expect(held.handedOnAt == 0, "no own version takes its place")
         let later = try proxy.fetch("/items/20?changed", over: own)
         #expect(later.coding == "dcz")
         let built = try proxy.fetch("/items/20?changed", over: dictionary)
         #expect(later.body.count < built.body.count, "a returning client loses nothing")
+    }
+
+    @Test(arguments: ["dcz", "dcb"])
+    func `a returning client gets the same bytes and offers as without a built dictionary`(coding: String)
+        throws
+    {
+        let without = "routes: [{match: \"/items/:id\", dictionary: {covers: path}}]"
+        let responses = try [self.settings, without].map { settings in
+            let proxy = try TestProxy(origin(), settings)
+            let held = try proxy.fetch("/items/20?0").body
+            return try (1...5).map { change in
+                let response = try proxy.fetch("/items/20?\(change)", over: held, accept: coding)
+                #expect(response.coding == coding)
+                return response
+            }
+        }
+        for (with, without) in zip(responses[0], responses[1]) {
+            #expect(with.body == without.body)
+            for field in ["Use-As-Dictionary", "Vary", "ETag"] { #expect(with[field] == without[field]) }
+        }
     }
 
     @Test func `responses over it have a reason and a metric of their own, and a row on the admin page`()
@@ -134,7 +159,7 @@ internal import Testing
 
     // MARK: Announcements that are learned
 
-    @Test func `a page whose clients fetch paths of the route announces the built dictionary by itself`()
+    @Test func `a page whose clients fetch paths of the route announces the built dictionary on credit`()
         throws
     {
         let proxy = try TestProxy(origin(), settings)
@@ -144,7 +169,11 @@ internal import Testing
                 "/items/\(client)", forwarded(for: client), "Sec-Fetch-Dest: empty",
                 "Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: cors", "Referer: https://api.test/shop")
         }
-        #expect(try announcedPath(proxy, "/shop") == path(of: dictionary))
+        let path = try #require(try announcedPath(proxy, "/shop"))
+        #expect(path == self.path(of: dictionary))
+        for client in 1...8 { _ = try proxy.fetch(path, forwarded(for: client)) }
+        #expect(try announcedPath(proxy, "/shop") == nil, "the downloads have cost more than it has saved")
+        #expect(try announcedPath(proxy) == path, "the operator names it")
     }
 
     // MARK: Reload

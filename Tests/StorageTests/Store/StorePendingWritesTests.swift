@@ -203,6 +203,20 @@ import Testing
         #expect(again.removals == [2])
     }
 
+    @Test func `a proof goes with its row or after it, and comes back with a failed batch`() {
+        var pending = PendingWrites()
+        let (one, body) = version(1)
+        pending.insert(one, body: body)
+        pending.provePublic(1)
+        for id: Int64 in 2...3 { pending.provePublic(id) }
+        let first = pending.takeAll()
+        #expect(first.proofs == [2, 3] && first.count == 3)
+        _ = pending.remove(version(2).version)
+        _ = pending.restore(first)
+        let again = pending.takeAll()
+        #expect(again.proofs == [3] && again.removals == [2])
+    }
+
     @Test func `what is just being written still counts as not on disk`() {
         var pending = PendingWrites()
         let (one, body) = version(1)

@@ -34,6 +34,8 @@ struct PendingWrites: Sendable {
         var renewals: [Version] = []
         var touches: [Int64: Int] = [:]
         var pins: [Int64: Int] = [:]
+        /// Versions that are proven to be public.
+        var proofs: Set<Int64> = []
         /// Versions whose holder counts are written.
         var demands: [Int64: Version] = [:]
         /// Versions whose promised ids are written, as of the time when the batch is taken.
@@ -41,7 +43,7 @@ struct PendingWrites: Sendable {
 
         var count: Int {
             established.count + removals.count + insertions.count + renewals.count + touches.count
-                + pins.count + demands.count + promises.count
+                + pins.count + proofs.count + demands.count + promises.count
         }
         var isEmpty: Bool { count == 0 }
     }
@@ -56,6 +58,7 @@ struct PendingWrites: Sendable {
     private(set) var removals: Set<Int64> = []
     private var touches: [Int64: Int] = [:]
     private var pins: [Int64: Int] = [:]
+    private var proofs: Set<Int64> = []
     /// Versions whose holder counts differ from the disk's, and the time of the first of them, in seconds
     /// since 1970.
     private var noted: [Int64: Version] = [:]
@@ -82,7 +85,7 @@ struct PendingWrites: Sendable {
 
     private var waitingCount: Int {
         insertions.count - borrowed.count + renewals.count + removals.count + touches.count + pins.count
-            + established.count
+            + established.count + proofs.count
             + demands.count + promises.count
     }
 
@@ -154,6 +157,13 @@ struct PendingWrites: Sendable {
         if insertions[id] == nil { pins[id] = second }
     }
 
+    /// Marks a row as proven to be public.
+    ///
+    /// A pending insertion writes that itself.
+    mutating func provePublic(_ id: Int64) {
+        if insertions[id] == nil { proofs.insert(id) }
+    }
+
     /// The interval between two writes of holder counts, which change with every request.
     private static let demandSeconds = 60
 
@@ -191,6 +201,7 @@ struct PendingWrites: Sendable {
         touches[version.id] = nil
         renewals[version.id] = nil
         pins[version.id] = nil
+        proofs.remove(version.id)
         promises.remove(version.id)
         forgetDemand(version.id)
         borrowed.remove(version.id)
@@ -204,6 +215,7 @@ struct PendingWrites: Sendable {
         touches[id] = nil
         renewals[id] = nil
         pins[id] = nil
+        proofs.remove(id)
         promises.remove(id)
         forgetDemand(id)
         removals.remove(id)
@@ -219,21 +231,20 @@ struct PendingWrites: Sendable {
         var lastWanted: Int?
         var pinnedUntil: Int?
         var isEstablished: Bool
+        var isProvenPublic: Bool
         var demand: VersionDemand?
     }
 
     var rowsThatChange: Set<Int64> {
-        established.union(removals).union(renewals.keys).union(touches.keys).union(pins.keys).union(
-            noted.keys
-        )
-        .union(demands.keys)
+        established.union(removals).union(renewals.keys).union(touches.keys).union(pins.keys)
+            .union(proofs).union(noted.keys).union(demands.keys)
     }
 
     /// Returns the pending changes of a row, without its renewal and its removal.
     func change(of id: Int64) -> Change {
         Change(
             lastWanted: touches[id], pinnedUntil: pins[id], isEstablished: established.contains(id),
-            demand: (noted[id] ?? demands[id])?.demand)
+            isProvenPublic: proofs.contains(id), demand: (noted[id] ?? demands[id])?.demand)
     }
 
     /// Makes `row`, which was read from disk, the object whose holder counts are written.
@@ -285,6 +296,9 @@ struct PendingWrites: Sendable {
             pins[id] = nil
         }
         left -= batch.pins.count * LogBytes.update
+        batch.proofs = Set(proofs.prefix(max(left / LogBytes.update, 0)))
+        proofs.subtract(batch.proofs)
+        left -= batch.proofs.count * LogBytes.update
         for (id, version) in demands.prefix(max(left / LogBytes.update, 0)) {
             batch.demands[id] = version
             demands[id] = nil
@@ -345,6 +359,7 @@ struct PendingWrites: Sendable {
         for (id, second) in batch.pins where !removals.contains(id) && pins[id] == nil {
             pin(id, until: second)
         }
+        proofs.formUnion(batch.proofs.subtracting(removals))
         for (id, version) in batch.demands where !removals.contains(id) && renewals[id] == nil {
             demands[id] = demands[id] ?? version
         }
@@ -362,6 +377,7 @@ struct PendingWrites: Sendable {
                 if let renewed = renewals.removeValue(forKey: id) { insertions[id]?.version = renewed }
                 touches[id] = nil
                 pins[id] = nil
+                proofs.remove(id)
                 promises.remove(id)
                 forgetDemand(id)
             }

@@ -19,14 +19,16 @@ enum StoreRows {
         let chains = try chains(database)
         let now = Int(SystemClock.unixMicroseconds / 1_000_000)
         let rows = try RowReader(
-            database, sql: "SELECT \(columns), promises, pinned_until, head, digest FROM version")
+            database,
+            sql: "SELECT \(columns), promises, pinned_until, head, digest, is_proven_public FROM version")
         while try rows.next() {
             guard let chain = rows.integer(1), let known = chains[chain], let digest = rows.digest(19) else {
                 continue
             }
             let version = version(
                 rows, chain: known, digest: digest, now: now, pinnedUntil: rows.integer(17) ?? 0,
-                head: rows.bytes(18).flatMap { StoredHead($0, memory: heads) })
+                head: rows.bytes(18).flatMap { StoredHead($0, memory: heads) },
+                isProvenPublic: rows.integer(20) == 1)
             if let version { body(version) }
         }
     }
@@ -50,7 +52,7 @@ enum StoreRows {
     /// A version that is not named has no URL.
     static func version(
         _ row: RowReader, chain: Chain, digest: Digest, now: Int, pinnedUntil: Int64 = 0,
-        head: StoredHead? = nil, isNamed: Bool = true
+        head: StoredHead? = nil, isProvenPublic: Bool = false, isNamed: Bool = true
     ) -> Version? {
         guard let id = row.integer(0), let url = row.text(2), let variant = row.text(3),
             let size = row.integer(6).flatMap(sensible), size <= Int(UInt32.max), let rank = row.integer(7),
@@ -68,7 +70,7 @@ enum StoreRows {
         let state = Version.State(
             admittedAt: min(admitted, now), lastWanted: wanted,
             pinnedUntil: pinned <= now + DictionaryStore.pinSecondsMax ? pinned : 0, head: head,
-            demand: demand(row, now: now),
+            demand: demand(row, now: now), isProvenPublic: isProvenPublic,
             promises: row.bytes(16).map { PromisedIDs(bytes: $0) } ?? PromisedIDs())
         return Version(facts, id: id, rank: rank, chain: chain, state)
     }
@@ -136,6 +138,8 @@ enum StoreRows {
         }
         let pin = try database.cachedStatement(sql: "UPDATE version SET pinned_until = ? WHERE id = ?")
         for (id, until) in batch.pins { try pin.execute(arguments: [until, id]) }
+        let prove = try database.cachedStatement(sql: "UPDATE version SET is_proven_public = 1 WHERE id = ?")
+        for id in batch.proofs { try prove.execute(arguments: [id]) }
         for table in tables {
             let note = try database.cachedStatement(
                 sql: """
@@ -204,16 +208,16 @@ enum StoreRows {
         try database.cachedStatement(
             sql: """
                 INSERT INTO version (id, chain, body, digest, url, variant, etag, content_type, size, rank,
-                    admitted, last_wanted, max_age, pinned_until, is_upstream_match, head, holders, is_proven,
-                    last_offered, last_advertised, promises)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+                    admitted, last_wanted, max_age, pinned_until, is_upstream_match, head, is_proven_public,
+                    holders, is_proven, last_offered, last_advertised, promises)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
                 """
         ).execute(
             arguments: [
                 version.id, chain, body.row, Data(version.digest.bytes), version.url, version.variant,
                 version.etag, version.contentType, version.bytes, version.rank, version.admittedAt,
                 version.lastWanted, version.maxAge, version.pinnedUntil, version.isUpstreamMatch,
-                version.headData,
+                version.headData, version.isProvenPublic,
             ] + arguments(version.demand) + [insertion.promises.data])
         guard body.isNew, database.changesCount == 0 else { return }
         try database.cachedStatement(sql: "DELETE FROM body WHERE id = ?").execute(arguments: [body.row])

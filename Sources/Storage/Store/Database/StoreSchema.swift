@@ -4,7 +4,7 @@ enum StoreSchema {
     static let applicationID = 0x4449_4354
 
     /// `PRAGMA user_version` of a store with these tables; an empty file has 0.
-    static let number = 1
+    static let number = 2
 
     /// The statements that make the tables.
     ///
@@ -53,6 +53,7 @@ enum StoreSchema {
             last_offered INTEGER NOT NULL DEFAULT 0,
             last_advertised INTEGER NOT NULL DEFAULT 0,
             is_proven INTEGER NOT NULL DEFAULT 1, -- somebody has come back for it
+            is_proven_public INTEGER NOT NULL DEFAULT 0, -- several clients got the body without a credential
             promises BLOB, -- the ids given out before the body was complete, as `PromisedIDs` encodes them
             UNIQUE (chain, url, variant, digest)
         ) STRICT;

@@ -64,6 +64,7 @@ extension StoreState {
         }
         if let wanted = change.lastWanted { row.wasWanted(at: wanted) }
         if let until = change.pinnedUntil { until > 0 ? pin(row, until: until) : unpin(row) }
+        if change.isProvenPublic { provePublic(row) }
         if let demand = change.demand {
             row.take(demand)
             retention.renew(row, row.standing)
@@ -128,6 +129,10 @@ extension StoreState {
     mutating func merge(_ own: Version, with row: Version) -> Version {
         pending.forget(own.id)
         if own.pinnedUntil > row.pinnedUntil { pin(row, until: own.pinnedUntil) }
+        if own.isProvenPublic, !row.isProvenPublic {
+            row.isProvenPublic = true
+            pending.provePublic(row.id)
+        }
         if own.lastWanted > row.lastWanted {
             row.wasWanted(at: own.lastWanted)
             pending.touch(row.id, lastWanted: own.lastWanted)

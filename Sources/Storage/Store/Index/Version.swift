@@ -63,6 +63,7 @@ package final class Version: Sendable {
     let contactAt = Atomic<UInt32>(0)
     let handedOn = Atomic<UInt32>(0)
     let proven = Atomic<Bool>(false)
+    private let publiclyProven: Atomic<Bool>
     let shared = Atomic<Bool>(false)
     let successorRow = Atomic<Int64>(0)
     let deltaLength = Atomic<UInt32>(0)
@@ -96,6 +97,13 @@ package final class Version: Sendable {
     var expiry: Int { max(lastWanted + maxAge, pinnedUntil) }
     /// The end of its pin by Links, in seconds since 1970; 0 without one.
     package var pinnedUntil: Int { pinned.load(ordering: .relaxed) }
+    /// True once several clients have got the body by requests without a credential: it belongs to nobody.
+    ///
+    /// Changed only under the lock of the store's state.
+    package internal(set) var isProvenPublic: Bool {
+        get { publiclyProven.load(ordering: .relaxed) }
+        set { publiclyProven.store(newValue, ordering: .relaxed) }
+    }
     /// True if a present route would make it; otherwise it is kept, but no reader finds it.
     var isCurrent: Bool { current.load(ordering: .relaxed) }
     /// The bytes of a private version in its budget: the body on disk, and a kibibyte for rows and memory.
@@ -120,6 +128,7 @@ package final class Version: Sendable {
         var network: UInt16?
         var sealedBytes: Int?
         var isCurrent = true
+        var isProvenPublic = false
         /// Those of its row.
         var promises = PromisedIDs()
     }
@@ -128,7 +137,7 @@ package final class Version: Sendable {
         State(
             admittedAt: admittedAt, lastWanted: lastWanted, pinnedUntil: pinnedUntil, head: head,
             demand: demand,
-            network: network, sealedBytes: sealedBytes, isCurrent: isCurrent)
+            network: network, sealedBytes: sealedBytes, isCurrent: isCurrent, isProvenPublic: isProvenPublic)
     }
 
     init(_ facts: VersionFacts, id: Int64, rank: Int64, chain: Chain, _ state: State) {
@@ -156,6 +165,7 @@ package final class Version: Sendable {
         wanted = Atomic(lastWanted)
         wantedOnDisk = Atomic(lastWanted)
         pinned = Atomic(Self.clamped(state.pinnedUntil))
+        publiclyProven = Atomic(state.isProvenPublic)
         chain.want(at: lastWanted)
         take(state.demand ?? VersionDemand(lastOffered: admittedAt))
         recordContact(at: state.lastWanted)
@@ -176,6 +186,7 @@ package final class Version: Sendable {
         wanted = Atomic(other.lastWanted)
         wantedOnDisk = Atomic(other.lastWanted)
         pinned = Atomic(other.pinnedUntil)
+        publiclyProven = Atomic(other.isProvenPublic)
         indexed.store(other.place, ordering: .relaxed)
         current.store(other.isCurrent, ordering: .relaxed)
         take(other.demand)
@@ -196,6 +207,7 @@ package final class Version: Sendable {
         wanted = Atomic(Int(record.lastWanted))
         wantedOnDisk = Atomic(Int(record.wantedOnDisk))
         pinned = Atomic(0)
+        publiclyProven = Atomic(record.flags.contains(.isProvenPublic))
         indexed.store(place, ordering: .relaxed)
         current.store(record.flags.contains(.isCurrent), ordering: .relaxed)
         proven.store(record.flags.contains(.isProven), ordering: .relaxed)

@@ -38,6 +38,7 @@ struct VersionRecord: Sendable {
         static let isShared = Flags(rawValue: 4)
         /// True if other versions have its body.
         static let hasTwins = Flags(rawValue: 8)
+        static let isProvenPublic = Flags(rawValue: 16)
     }
 
     /// The state that few versions have; it is kept apart.
@@ -77,6 +78,7 @@ extension Version {
         if isCurrent { record.flags.insert(.isCurrent) }
         if isProven { record.flags.insert(.isProven) }
         if isShared { record.flags.insert(.isShared) }
+        if isProvenPublic { record.flags.insert(.isProvenPublic) }
     }
 
     /// The rare state of a version; nil if it has none.

@@ -70,6 +70,15 @@ extension DictionaryStore {
         memory.reportUnused()
     }
 
+    // MARK: Proofs
+
+    /// Records that the body of a version of a public chain is proven to belong to nobody, for as long as the version is here.
+    package func provePublic(_ version: Version) {
+        guard !version.isProvenPublic else { return }
+        memory.state.withLock { $0.provePublic(version) }
+        writer.schedule()
+    }
+
     // MARK: Pins
 
     /// Names a version of a public chain in Links until some second; until then only damage or full memory evicts it.
