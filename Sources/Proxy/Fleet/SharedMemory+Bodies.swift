@@ -43,7 +43,9 @@ extension SharedMemory {
     ) {
         guard case .success(let values) = result else {
             // The next client that names it gets it.
-            if urgency == .request { get(name, key: key, .background) }
+            guard urgency == .request else { return end(name, urgency, .late) }
+            state.withLock { _ = $0.late.insert(name) }
+            get(name, key: key, .background)
             return end(name, urgency, .late)
         }
         guard let bytes = values.first?.bytes else {
@@ -127,7 +129,8 @@ extension SharedMemory {
                 counters.fetches[result, default: 0] += 1
             }
         }
-        if urgency == .request { finish(name, version) }
+        guard urgency == .background else { return finish(name, version) }
+        state.withLock { _ = $0.late.remove(name) }
     }
 
     // MARK: Versions that are not there

@@ -18,6 +18,8 @@ final class SharedMemory: Sendable {
         var promises = SharedPromises()
         /// The requests that wait for a version.
         var waiting: [SharedName: [Completion]] = [:]
+        /// The versions that are on their way though no request waits any more, so that nobody asks for them again.
+        var late: Set<SharedName> = []
         /// The rows of this node's sealed versions, whose names do not say where they are: for as many as a
         /// node knows announcements of, at least.
         ///
@@ -129,7 +131,7 @@ final class SharedMemory: Sendable {
             counters.withLock { $0.count(.unavailable) }
             return false
         }
-        enum Turn { case first, waits, refused(SharedQuestions.Verdict) }
+        enum Turn { case first, waits, refused(SharedMemoryStatistics.LookUp) }
         let now = UInt64(SystemClock.monotonicNanoseconds)
         let turn: Turn = state.withLock { state in
             if let requests = state.waiting[name]?.count {
@@ -137,18 +139,19 @@ final class SharedMemory: Sendable {
                 state.waiting[name]?.append(completion)
                 return .waits
             }
+            guard !state.late.contains(name) else { return .refused(.late) }
             guard state.waiting.count < Self.waitingMax else { return .refused(.limited) }
             let verdict = state.questions.judge(
                 name, client: client, isAnnounced: state.index.contains(name), isComplete: state.isComplete,
                 now: now)
-            guard verdict == .ask else { return .refused(verdict) }
+            guard verdict == .ask else { return .refused(.init(verdict)) }
             state.waiting[name] = [completion]
             return .first
         }
         switch turn {
         case .waits: return true
-        case .refused(let verdict):
-            counters.withLock { $0.count(SharedMemoryStatistics.LookUp(verdict)) }
+        case .refused(let result):
+            counters.withLock { $0.count(result) }
             return false
         case .first:
             get(name, key: key, .request, on: core)

@@ -300,6 +300,21 @@ struct SharedMemoryTests {
         #expect(fleet.lookUps(1, .late) + fleet.lookUps(1, .unavailable) > 0)
     }
 
+    @Test func `a version that comes late is asked for once, however many clients name it meanwhile`() throws
+    {
+        let fleet = try TestFleet(2, timeout: 20)
+        try fleet.fetch(0, version: 0)
+        try fleet.untilKnown(1)
+        let before = try fleet.calls("get")
+        fleet.redis.pause()
+        for _ in 0..<10 { _ = try fleet.fetch(1, version: 1, over: 0, from: 0) }
+        fleet.redis.resume()
+        try waitUntil("the version has come") { fleet.memory(fleet.nodes[1])?.statistics.fetches[.hit] == 1 }
+        // The request's own question, and the one that goes on without it.
+        #expect(try fleet.calls("get") - before <= 2)
+        #expect(try isDelta(fleet.fetch(1, version: 1, over: 0, from: 0), of: 1, over: 0))
+    }
+
     @Test func `without the server nodes work alone, and together again once it is back with nothing`() throws
     {
         let fleet = try TestFleet(2)

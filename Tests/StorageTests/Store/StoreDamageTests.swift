@@ -136,7 +136,7 @@ import Testing
         #expect(await reopened.reader().version(chain: feedChain, digest: read.digest).loaded(reopened))
     }
 
-    @Test(arguments: [0, 2, 99])
+    @Test(arguments: [0, StoreSchema.number - 1, StoreSchema.number + 1])
     func `another schema is refused and left alone`(number: Int) throws {
         let folder = try filled(1)
         try folder.sqlite("PRAGMA user_version = \(number)")
