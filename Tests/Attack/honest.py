@@ -28,11 +28,11 @@ def _reason(explanation):
 
 
 class Crowd:
-    """All of them, each at an address of its own, and one beside them that asks the upstream itself."""
+    """All of them, each at an address of its own, and as many beside them that ask the upstream itself."""
 
     def __init__(self, port, upstream):
         self.clients = [Client(port, f"127.0.1.{number + 1}", number) for number in range(CLIENTS)]
-        self.clients.append(Control(upstream))
+        self.clients += [Control(upstream) for _ in range(CLIENTS)]
 
     async def run(self, seconds):
         """Has them ask for so long; returns what they saw."""
@@ -48,7 +48,7 @@ class Seen:
     def __init__(self):
         self.advertised = self.deltas = 0
         self.waits, self.wrong = [], []
-        # The waits of the one that asked the upstream itself.
+        # The waits of those that asked the upstream itself.
         self.control = []
         # Why responses to those that advertised were no deltas, as `Dictum-Explain` says.
         self.misses = collections.Counter()
@@ -72,15 +72,19 @@ class Seen:
 
 
 class Control:
-    """Asks the upstream without the proxy as often as the crowd asks the proxy: what it waits longer is not the proxy's doing."""
+    """Asks the upstream without the proxy, as often as a client asks the proxy: what it waits longer is not the proxy's doing.
+
+    There are as many as clients, since one alone would ask seldom while it waits, and so would not see a burst."""
 
     def __init__(self, upstream):
         self.upstream = upstream
+        self.gap = CLIENTS / RATE
 
     async def run(self, end, seen):
+        await asyncio.sleep(random.random() * self.gap)
         reader, writer = await asyncio.open_connection("127.0.0.1", self.upstream, limit=1 << 17)
         while time.monotonic() < end:
-            due, began = time.monotonic() + random.uniform(0.5, 1.5) / RATE, time.monotonic()
+            due, began = time.monotonic() + random.uniform(0.5, 1.5) * self.gap, time.monotonic()
             writer.write(b"GET /feed/0 HTTP/1.1\r\nHost: api.test\r\n\r\n")
             await wire.read_body(reader, await wire.read_head(reader))
             seen.control.append(time.monotonic() - began)

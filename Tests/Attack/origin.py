@@ -12,6 +12,7 @@ import feed
 _numbers = itertools.count()
 # Made once, so that a burst of large bodies does not make everybody wait for the origin.
 LARGE = feed.fresh("large") * 79
+PIECE = 1 << 16
 # Patterns that a hostile part of the upstream may write: nested repetitions, many wildcards, long text behind one.
 PATTERNS = [
     '/x((?:(?:(?:(?:(?:){256}){256}){256}){256}){256})', "/" + 8 * "*a" + "b", "/*" + 1900 * "a" + "b", "/" + 600 * "*",
@@ -45,8 +46,12 @@ async def _connection(reader, writer):
                 writer.write(body)
                 await writer.drain()
                 continue
-            writer.write("\r\n".join([*head, f"Content-Length: {len(body)}" if body else "X-None: 1", "", ""]).encode() + body)
-            await writer.drain()
+            writer.write("\r\n".join([*head, f"Content-Length: {len(body)}" if body else "X-None: 1", "", ""]).encode())
+            # In turn with others, so that not this server is what a burst of large bodies holds up.
+            for start in range(0, len(body), PIECE):
+                writer.write(body[start:start + PIECE])
+                await writer.drain()
+                await asyncio.sleep(0)
     except (asyncio.IncompleteReadError, ConnectionError):
         pass
     finally:
