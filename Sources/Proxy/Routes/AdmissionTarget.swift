@@ -122,7 +122,7 @@ extension RequestedResource {
 }
 
 extension Storage.Version {
-    /// Returns true if a response for an audience may be coded over the version: public versions only over public bodies.
+    /// Returns true if a response for an audience may be coded over the version: a public response only over a public one.
     ///
     /// The audience is asked last, since it costs more.
     func serves(_ audience: @autoclosure () -> Audience) -> Bool {

@@ -307,7 +307,7 @@ struct SharedMemoryTests {
         try fleet.untilKnown(1)
         let before = try fleet.calls("get")
         fleet.redis.pause()
-        for _ in 0..<10 { _ = try fleet.fetch(1, version: 1, over: 0, from: 0) }
+        for _ in 0..<4 { _ = try fleet.fetch(1, version: 1, over: 0, from: 0) }
         fleet.redis.resume()
         try waitUntil("the version has come") { fleet.memory(fleet.nodes[1])?.statistics.fetches[.hit] == 1 }
         // The request's own question, and the one that goes on without it.
