@@ -35,7 +35,11 @@ internal import Testing
         #expect(progress.framing == .chunked && progress.written.isEmpty)
         let held = UploadDecoding.heldBytesMax + Self.blockBytes
         #expect(progress.read <= held + 2 * Self.pieceBytes)
-        #expect(budget.takenBytes > 0)
+        let fullBytes = budget.takenBytes
+        feed(coded, to: &upload, &progress, hasRoom: true)
+        #expect(
+            budget.takenBytes + UploadDecoding.heldBytesMax <= fullBytes,
+            "what waited for the upstream was borrowed")
         while progress.read < coded.count {
             feed(coded, to: &upload, &progress, hasRoom: true)
             #expect(progress.written.count + 2 * Self.blockBytes >= progress.read)

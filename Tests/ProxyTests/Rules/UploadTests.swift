@@ -276,6 +276,24 @@ private let long = Feed.bytes(version: 2, items: 2_000)
         try untilAllIsBack(proxy)
     }
 
+    @Test func `a client that waits for 100 gets one, though the upstream sends another`() throws {
+        let origin = try Origin { request, connection in
+            let interim = request.method == "GET" ? "" : "HTTP/1.1 100 Continue\r\n\r\n"
+            connection.send(Array(interim.utf8) + json(held, "Cache-Control: public, max-age=60"))
+        }
+        let proxy = try TestProxy(origin, Self.route)
+        _ = try proxy.fetch("/doc")
+        let coded = try Self.dcz(changed)
+        let client = try proxy.connect()
+        client.send(
+            wire(
+                "PUT /doc HTTP/1.1", "Host: api.test", "Connection: close", "Expect: 100-continue",
+                "Content-Encoding: dcz", "Content-Length: \(coded.count)"))
+        #expect(client.readHead() == "HTTP/1.1 100 Continue\r\n\r\n")
+        client.send(coded)
+        #expect(client.readHead().hasPrefix("HTTP/1.1 200"))
+    }
+
     @Test func `without memory the client gets 503, and nothing goes up`() throws {
         let proxy = try proxy()
         _ = try proxy.fetch("/doc")
