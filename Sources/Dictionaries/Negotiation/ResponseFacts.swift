@@ -5,6 +5,18 @@ package enum ContentLocation: Sendable {
     /// It is the URL of the request.
     case target
     case other
+
+    /// Reads the field's values; a reference that needs more than a comparison counts as another URL.
+    ///
+    /// - Parameter url: The path and the query of the request.
+    package init(_ values: [String], url: String, authority: String?) {
+        guard !values.isEmpty else {
+            self = .none
+            return
+        }
+        let names = [url] + (authority.map { ["http://\($0)\(url)", "https://\($0)\(url)"] } ?? [])
+        self = values.allSatisfy(names.contains) ? .target : .other
+    }
 }
 
 /// The facts about the upstream's response that the decisions depend on.

@@ -110,6 +110,14 @@ package final class ProxyContext: Sendable {
         }
     }
 
+    /// Returns the peer of a connection, as this configuration sees it.
+    func peer(of stream: any ResponseStream) -> ClientPeer {
+        ClientPeer.of(
+            stream, trusting: configuration.trustedProxies,
+            ipv6Prefix: configuration.limits.client.ipv6Prefix,
+            generation: generation)
+    }
+
     /// Reports that an upstream leads back to this proxy; at most once a minute.
     func reportLoop(now: Int64) {
         guard shared.loopReminder.take(now: now) else { return }

@@ -29,7 +29,11 @@ extension Exchange {
             keptSeconds: keptSeconds(response), client: isRequestOfAnybody ? linkClient : nil, source: source,
             built: route.builtChain(authority: target.key.chainKey.authority))
         if sighting.source != nil { resource.fetchedAfterPage = sighting.announced.hashValue }
-        if context.linkRegistry.record(sighting, now: now) { askAboutSoleClient() }
+        let (isProven, isTimeToAsk) = context.linkRegistry.record(sighting, now: now)
+        if isTimeToAsk { askAboutSoleClient() }
+        if isProven, let version = proxy.index.version(target.key, digest: body.digest) {
+            context.store.provePublic(version)
+        }
         context.linkRegistry.consider(
             sighting, index: proxy.index, lifeSeconds: dictionary.linkMaxAge / 1000, now: now)
     }

@@ -9,7 +9,11 @@ extension Exchange {
     /// Puts the route's own Cache-Control on a response, if the route has one and the response allows it, and adds the
     /// facts that responses to QUERY and POST are judged by.
     func settleFreshness(of response: inout UpstreamResponse, on route: Route, for request: RequestFacts) {
-        if !isGetOrHead { response.facts.contentLocation = contentLocation(in: response.head.headers) }
+        if !isGetOrHead {
+            response.facts.contentLocation = ContentLocation(
+                response.head.headers.values(.contentLocation), url: resource.url.text,
+                authority: resource.authority)
+        }
         if let override = route.cacheControl,
             override.applies(request: request, response: response.facts, policy: route.policy)
         {
@@ -25,14 +29,6 @@ extension Exchange {
 
     /// True unless the content of the request may have a part in the meaning of its response.
     private var isGetOrHead: Bool { facts.method == .get || facts.method == .head }
-
-    /// Returns the URL that Content-Location names; a reference that needs more than a comparison counts as another.
-    private func contentLocation(in headers: Headers) -> ContentLocation {
-        guard headers.contains(.contentLocation) else { return .none }
-        let own = resource.url.text
-        let names = [own] + (resource.authority.map { ["http://\($0)\(own)", "https://\($0)\(own)"] } ?? [])
-        return headers.values(.contentLocation).allSatisfy(names.contains) ? .target : .other
-    }
 
     /// Returns the form in which a response is offered, if it is: the setting `delivery`.
     func offerForm(_ response: UpstreamResponse) -> OfferForm {

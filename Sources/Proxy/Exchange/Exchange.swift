@@ -97,9 +97,7 @@ final class Exchange: Handler {
         self.proxy = proxy
         self.client = client
         context = proxy.context
-        peer = ClientPeer.of(
-            client, trusting: context.configuration.trustedProxies,
-            ipv6Prefix: context.configuration.limits.client.ipv6Prefix, generation: context.generation)
+        peer = context.peer(of: client)
         let authority = received.authority
         var (head, isTwin) = (received, false)
         var url = PathAndQuery(path: head.target.path, query: head.target.query)

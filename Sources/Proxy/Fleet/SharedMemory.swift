@@ -18,7 +18,8 @@ final class SharedMemory: Sendable {
         var promises = SharedPromises()
         /// The requests that wait for a version.
         var waiting: [SharedName: [Completion]] = [:]
-        /// The versions that are on their way though no request waits any more, so that nobody asks for them again.
+        /// The versions that are on their way though no request waits any more, so that nobody asks for them again: at most as
+        /// many as the client's queue has commands.
         var late: Set<SharedName> = []
         /// The rows of this node's sealed versions, whose names do not say where they are: for as many as a
         /// node knows announcements of, at least.

@@ -67,19 +67,9 @@ final class LinkRegistry: Sendable {
 
     // MARK: Responses
 
-    /// Records a public body on its way to a client; returns true if the client may be a balancer.
-    ///
-    /// The store keeps the proof with the version of a body that is proven to be public.
-    func record(_ sighting: Sighting, now: Int) -> Bool {
-        let (isProven, isTimeToAsk) = count(sighting, now: now)
-        let key = VersionKey(chain: sighting.chain, url: sighting.url, variant: sighting.variant)
-        if isProven, let version = store.reader().version(key, digest: sighting.body.digest) {
-            store.provePublic(version)
-        }
-        return isTimeToAsk
-    }
-
-    private func count(_ sighting: Sighting, now: Int) -> (isProven: Bool, isTimeToAsk: Bool) {
+    /// Records a public body on its way to a client; returns whether the body is proven to be public, and whether it is time to
+    /// ask the operator if the client is a balancer.
+    func record(_ sighting: Sighting, now: Int) -> (isProven: Bool, isTimeToAsk: Bool) {
         state.withLock { state in
             var (isProven, isTimeToAsk) = (false, false)
             if let client = sighting.client {

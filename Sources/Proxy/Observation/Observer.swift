@@ -89,7 +89,7 @@ final class Observer: Sendable {
         store.touch(version, now: seen.seconds)
         clients.withLock { clients in
             guard case .holding(let held) = clients.visit(client, nowMilliseconds: seen.milliseconds),
-                held.version.id == version.id
+                held.version.chainKey == version.chainKey, held.version.digest == version.digest
             else { return }
             let renewed = ObservedClients.Held(
                 version: version, digest: held.digest, expiry: seen.expiry, number: held.number, url: held.url

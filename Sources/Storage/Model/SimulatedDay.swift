@@ -224,6 +224,7 @@ package struct SimulatedDay {
         if let former, let deltaBytes { former.recordDelta(bytes: deltaBytes) }
         var encounter = Encounter(
             digest: current.digest, key: VersionKey(chain: chain, url: "/feed\(url)", variant: ""))
+        // The index compares digests, which is enough for bodies of a few bytes.
         encounter.isNewest = true
         encounter.isAlwaysTaken = rule != .renewal
         (encounter.held, encounter.deltaBytes) = (former, deltaBytes)

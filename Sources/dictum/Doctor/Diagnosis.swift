@@ -136,7 +136,7 @@ struct Diagnosis: Sendable {
         let reason = held.last?.reason
         if reason == Reason.insecureTransport.text { return .forwardedAsInsecure }
         if let obstacle = judgement?.obstacle { return .notOfferable(obstacle) }
-        if let finding = judgement?.missing(for: seen.method) { return finding }
+        if let finding = judgement?.missing(for: seen.method, at: seen.url) { return finding }
         let isPrivate =
             seen.probes.first.map { CacheControl($0.response.head.headers.values(.cacheControl)).isPrivate }
         return isPrivate == true ? .notOfferable(.isPrivate) : .notOffered(reason: reason)

@@ -32,14 +32,16 @@ struct ResponseJudgement: Sendable {
     }
 
     /// The finding about a response to another method than GET that is not offered; nil for GET.
-    func missing(for method: Method) -> DoctorFinding? {
+    func missing(for method: Method, at url: FetchURL) -> DoctorFinding? {
         guard method != .get else { return nil }
         let freshness = Freshness(
             cacheControl: CacheControl(headers.values(.cacheControl)), age: headers.values(.age),
             date: headers.values(.date), expires: headers.values(.expires), receivedAt: receivedAt)
         if freshness.remainingSeconds(at: receivedAt) <= 0 { return .noLifetime(method) }
-        if method == .post, let location = headers.first(.contentLocation) {
-            return .contentLocation(location)
+        let values = headers.values(.contentLocation)
+        let target = PathAndQuery(path: url.path, query: url.query)
+        if method == .post, ContentLocation(values, url: target.text, authority: url.authority) == .other {
+            return .contentLocation(values.joined(separator: ", "))
         }
         return .methodNotListed(method)
     }

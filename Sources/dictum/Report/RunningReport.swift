@@ -1,6 +1,6 @@
 internal import Proxy
 
-/// What a running proxy has measured, and what its store says of first responses.
+/// The report of a running proxy, with the first responses that its store tells of.
 struct RunningReport: Encodable {
     private enum CodingKeys: CodingKey { case firstResponses }
 

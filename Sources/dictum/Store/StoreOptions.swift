@@ -12,7 +12,7 @@ struct StoreSource: ParsableArguments {
     @Option(help: ArgumentHelp("The file of the store, instead of a configuration.", valueName: "path"))
     var store: String?
 
-    /// What is expected where one of them must be there, and where both are.
+    /// The text of the error for none of them where one is needed, and for both.
     static let expectation = "expected either --config FILE or --store PATH"
 
     var isGiven: Bool { config != nil || store != nil }

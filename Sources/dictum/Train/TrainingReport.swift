@@ -4,7 +4,7 @@ struct TrainingReport: Encodable, Sendable {
     let verdict: TrainingVerdict
     /// The number of responses that were no samples, by reason.
     let leftOut: [TrainingSamples.Exclusion: Int]
-    /// What is known of the samples' users.
+    /// A sentence that says who got the samples.
     let guarantee: String
     var sha256: String?
     var file: String?

@@ -1,4 +1,4 @@
-/// What held-out responses cost over each candidate, on average.
+/// The average bytes of held-out responses over each candidate, and the best of the candidates.
 struct TrainingVerdict: Encodable, Sendable {
     struct Candidate: Encodable, Sendable {
         let method: DictionaryTraining.Method

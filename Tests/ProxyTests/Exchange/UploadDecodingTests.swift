@@ -14,7 +14,7 @@ internal import Testing
     /// The largest block of Zstandard (RFC 8878 section 3.1.1.2.4), which is decoded at once.
     private static let blockBytes = 128 << 10
 
-    /// What has come of a body, and what has gone up.
+    /// The bytes that were read from the client, and those that were written to the upstream.
     private struct Progress {
         var read = 0
         var written: [UInt8] = []

@@ -4,7 +4,7 @@ import Testing
 @testable import Dictionaries
 @testable import Storage
 
-/// What becomes of a body that a client meets, by what the client holds and what the chain has.
+/// An encounter ends by what the client holds and by what the chain has.
 @Suite(.timeLimit(.minutes(5))) struct EncounterTests {
     private let folder: StoreFolder
     private let store: DictionaryStore
