@@ -9,7 +9,7 @@
 # make soak     run mixed traffic with faults for half an hour; MINUTES=NUMBER changes that
 # make totals   compare metrics, access log and what clients receive over 100,000 mixed requests; REQUESTS=NUMBER changes that
 # make attack   run each attack, and each HTTP/2 flood, beside other clients for a minute; SECONDS=NUMBER changes that
-# make clients  run the clients of deploy/CLIENTS.md, also those in Java and in Swift over SwiftNIO, against Dictum
+# make clients  run the clients of deploy/CLIENTS.md, also those in Java and in Swift over SwiftNIO, against Dictum; compile ours for iOS
 # make fleet    run three nodes with one Redis in network namespaces (as root), and break each of them: about seven minutes
 # make bench    compare with nginx and HAProxy, check instruction counts against their thresholds, simulate a day of clients
 # make figures  reproduce the README's table and plot from public histories: .build/figures; HISTORIES=FOLDER measures your own
@@ -96,6 +96,7 @@ attack: setup build
 
 clients: build
 	@.ci/setup clients
+	@Tests/Apple/check
 	@Tests/Clients/run --all
 
 fleet: build

@@ -29,8 +29,24 @@ let version: [CSetting] =
         [.define("DICTUM_VERSION", to: "\"\($0)\"")]
     } ?? []
 
+// Apple's systems have no libzstd, so that apps build that of its own package. An app is built on macOS.
+#if os(macOS)
+let zstdPackage: [Package.Dependency] = [.package(url: "https://github.com/facebook/zstd", exact: "1.5.7")]
+let zstd = Target.target(
+    name: "CZstd", dependencies: [.product(name: "libzstd", package: "zstd")], path: "Sources/CZstd/Package")
+#else
+let zstdPackage: [Package.Dependency] = []
+let zstd = Target.systemLibrary(name: "CZstd", pkgConfig: "libzstd")
+#endif
+
+/// The libraries that apps do without: SHA-256 is CryptoKit's there, and the only codings are those of Zstandard.
+let ofServers: [Target.Dependency] = ["CBrotli", "CZlib", "CDeflate", "COpenSSL"].map {
+    .target(name: $0, condition: .when(platforms: [.linux]))
+}
+
 let package = Package(
     name: "dictum",
+    platforms: [.iOS(.v15), .macOS(.v12)],
     products: [
         .executable(name: "dictum", targets: ["dictum"]),
         .library(name: "DictumClient", targets: ["DictumClient"]),
@@ -40,7 +56,7 @@ let package = Package(
             name: "AsyncHTTPClient",
             description: "A transport over AsyncHTTPClient for DictumClient: AsyncHTTPTransport.")
     ],
-    dependencies: [
+    dependencies: zstdPackage + [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-http-structured-headers", exact: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
@@ -55,7 +71,7 @@ let package = Package(
         // C libraries: a module map and a shim of `static inline` functions each. CLinux and CVersion alone have C files.
         .target(name: "CLinux"),
         .target(name: "CVersion", cSettings: version),
-        .systemLibrary(name: "CZstd", pkgConfig: "libzstd"),
+        zstd,
         .systemLibrary(name: "CBrotli", pkgConfig: "libbrotlienc"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib"),
         .systemLibrary(name: "CDeflate", pkgConfig: "libdeflate"),
@@ -63,7 +79,10 @@ let package = Package(
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2"),
 
         // Values and functions over bytes, without I/O, that both HTTP and Dictionaries need.
-        .target(name: "Primitives", swiftSettings: shared),
+        .target(
+            name: "Primitives",
+            // For the spans of arrays, which Apple's systems have only from 26 on.
+            swiftSettings: shared + [.enableExperimentalFeature("Lifetimes")]),
         .target(
             name: "HTTP",
             dependencies: [
@@ -73,8 +92,8 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "Dictionaries",
-            dependencies: [
-                "Primitives", "CZstd", "CBrotli", "CZlib", "CDeflate", "COpenSSL",
+            dependencies: ofServers + [
+                "Primitives", "CZstd",
                 .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ],
             swiftSettings: shared),
@@ -94,7 +113,7 @@ let package = Package(
         .target(
             name: "DictumClient",
             dependencies: [
-                "Dictionaries", "DictionaryFiles",
+                "Primitives", "Dictionaries", "DictionaryFiles",
                 .product(
                     name: "AsyncHTTPClient", package: "async-http-client",
                     condition: .when(traits: ["AsyncHTTPClient"])),

@@ -38,14 +38,18 @@
 
     /// Decodes the standard alphabet with padding; nil unless the text is canonical.
     package static func decode(_ text: String) -> [UInt8]? {
-        let characters = text.utf8.span
+        let bytes = text.utf8Bytes
+        let characters = bytes.span
         guard characters.count % 4 == 0 else { return nil }
         let end = endWithoutPadding(characters)
         return decodeCanonically(characters.extracting(0..<end), .standard)
     }
 
     /// Decodes the alphabet for URLs without padding; nil unless the text is canonical.
-    package static func decodeURL(_ text: String) -> [UInt8]? { decodeCanonically(text.utf8.span, .url) }
+    package static func decodeURL(_ text: String) -> [UInt8]? {
+        let bytes = text.utf8Bytes
+        return decodeCanonically(bytes.span, .url)
+    }
 
     /// Decodes a Byte Sequence (RFC 9651 section 4.2.7): the standard alphabet, where padding may be missing.
     ///

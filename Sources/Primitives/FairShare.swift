@@ -20,6 +20,7 @@ package enum FairShare {
 }
 
 /// An amount of a shared resource that one party has; safe from any thread.
+@available(macOS 15, iOS 18, *)
 package final class FairHolding: Sendable {
     private let value = Atomic<Int>(0)
 

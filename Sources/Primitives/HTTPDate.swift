@@ -58,7 +58,7 @@ extension HTTPDate {
     /// A two-digit year that would be more than 50 years after `now` is in the past. The day's name is not compared
     /// with the date, case is ignored, and a leap second counts as the second before it.
     package static func unixSeconds(_ text: String, now: Int64) -> Int64? {
-        unixSeconds(text.utf8.span, now: now)
+        unixSeconds(text.utf8Bytes.span, now: now)
     }
 
     /// Returns the time of a date in one of the three forms; nil for other text.

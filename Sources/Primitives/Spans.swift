@@ -1,7 +1,35 @@
+#if canImport(Darwin)
+internal import Darwin
+#else
 internal import Glibc
+#endif
 
 // Operations that the standard library does not yet offer for spans. All pointers of this module to spans and texts
 // are in this file.
+
+#if canImport(Darwin)
+extension Array where Element: BitwiseCopyable {
+    /// The elements in place: the library has this from iOS 26 and macOS 26 on, and its slices have it everywhere.
+    package var span: Span<Element> {
+        @_lifetime(borrow self) get {
+            // Safe: elements without a class are always in the array's own buffer, and a slice of the whole has that buffer.
+            let elements = self[...]
+            return unsafe _overrideLifetime(elements.span, borrowing: self)
+        }
+    }
+}
+
+extension StringProtocol {
+    /// The bytes in UTF-8, as a copy: the span of the view is there from iOS 26 and macOS 26 on.
+    package var utf8Bytes: [UInt8] { Array(utf8) }
+}
+#else
+extension StringProtocol {
+    /// The bytes in UTF-8, which have a span.
+    @inlinable
+    package var utf8Bytes: UTF8View { utf8 }
+}
+#endif
 
 extension [UInt8] {
     /// Appends a copy of a span as one block.

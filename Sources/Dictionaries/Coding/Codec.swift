@@ -70,7 +70,7 @@ package enum Codec {
     ) throws(CodingError) -> any Encoder {
         switch coding {
         case .identity: IdentityEncoder()
-        case .gzip: GzipEncoder(options: options)
+        case .gzip: try GzipEncoder(options: options)
         case .br, .dcb: try BrotliEncoder(coding, options: options)
         case .zstd, .dcz: try ZstdEncoder(coding, options: options)
         }

@@ -1,27 +1,30 @@
 internal import Primitives
-internal import Synchronization
 
 /// The memory of the contexts that wait in all pools.
 package enum IdleContexts {
-    private static let limit = Atomic<Int>(64 << 20)
-    private static let taken = Atomic<Int>(0)
+    private struct Room {
+        var limit = 64 << 20
+        var taken = 0
+    }
+
+    private static let room = Guarded(Room())
 
     /// The bytes in use.
-    package static var bytes: Int { taken.load(ordering: .relaxed) }
+    package static var bytes: Int { room.withLock { $0.taken } }
 
     /// Bounds the bytes; contexts beyond a lower bound wait until they are taken.
-    package static func limit(to bytes: Int) { limit.store(bytes, ordering: .relaxed) }
+    package static func limit(to bytes: Int) { room.withLock { $0.limit = bytes } }
 
     /// Takes bytes; returns false, and takes none, if fewer are left.
     fileprivate static func reserve(_ bytes: Int) -> Bool {
-        if taken.wrappingAdd(bytes, ordering: .relaxed).newValue <= limit.load(ordering: .relaxed) {
+        room.withLock { room in
+            guard bytes <= room.limit - room.taken else { return false }
+            room.taken += bytes
             return true
         }
-        release(bytes)
-        return false
     }
 
-    fileprivate static func release(_ bytes: Int) { taken.wrappingSubtract(bytes, ordering: .relaxed) }
+    fileprivate static func release(_ bytes: Int) { room.withLock { $0.taken -= bytes } }
 }
 
 /// A codec's context that serves one body after the other.

@@ -1,3 +1,4 @@
+#if canImport(CZlib)
 internal import CDeflate
 internal import CZlib
 
@@ -12,7 +13,7 @@ final class GzipEncoder: Encoder {
     private var context: GzipContext?
     private var isEnded = false
 
-    init(options: EncoderOptions) {
+    init(options: EncoderOptions) throws(CodingError) {
         level = options.gzipLevel
         isPooled = options.effort == .live
     }
@@ -264,3 +265,4 @@ extension EncoderDirective {
         }
     }
 }
+#endif

@@ -1,4 +1,5 @@
 internal import CZstd
+internal import Primitives
 
 /// Bodies packed as single Zstandard frames (RFC 8878), over another body or alone, for the store.
 ///

@@ -17,7 +17,7 @@ package struct AcceptEncoding: Equatable, Sendable {
     /// coding would be allowed, but a client that sends none gets identity only.
     package init(_ lines: [String]) {
         for line in lines {
-            let bytes = line.utf8
+            let bytes = line.utf8Bytes
             read(bytes.span)
         }
     }

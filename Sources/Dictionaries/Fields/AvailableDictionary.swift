@@ -14,7 +14,7 @@ package enum AvailableDictionary {
     /// bytes.
     package static func parse(_ lines: [String]) -> Digest? {
         guard lines.count == 1, let line = lines.first else { return nil }
-        let bytes = line.utf8
+        let bytes = line.utf8Bytes
         return parse(bytes.span)
     }
 
@@ -34,7 +34,7 @@ package enum AvailableDictionary {
 
     /// Returns the digest that 43 sextets encode: 32 bytes, and two unused bits.
     private static func digest(_ range: Range<Int>, in text: Span<UInt8>) -> Digest? {
-        var words: InlineArray<4, UInt64> = [0, 0, 0, 0]
+        var words = SIMD4<UInt64>()
         var byteCount = 0
         let rest = Base64.forEachByte(of: text.extracting(range), in: .standard) { byte in
             words[byteCount >> 3] = words[byteCount >> 3] << 8 | UInt64(byte)
@@ -51,7 +51,7 @@ package enum AvailableDictionary {
         guard let item = try? parser.parseItemFieldValue(),
             case .undecodedByteSequence(let text) = item.rfc9651BareItem
         else { return nil }
-        guard let bytes = Base64.decodeByteSequence(text.utf8.span) else { return nil }
+        guard let bytes = Base64.decodeByteSequence(text.utf8Bytes.span) else { return nil }
         return Digest(bytes: bytes)
     }
 }

@@ -32,7 +32,7 @@ package struct CacheControl: Equatable, Sendable {
     /// Reads the lines of the field; unknown directives are ignored.
     package init(_ lines: [String]) {
         for line in lines {
-            let bytes = line.utf8
+            let bytes = line.utf8Bytes
             read(bytes.span)
         }
     }
@@ -44,7 +44,7 @@ package struct CacheControl: Equatable, Sendable {
     ///
     /// It needs at least one directive, and a number for each directive that takes seconds.
     package static func isWellFormed(_ value: String) -> Bool {
-        let bytes = value.utf8
+        let bytes = value.utf8Bytes
         let text = bytes.span
         var members = ListMembers(0..<text.count)
         var count = 0

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// A content coding that Dictum implements (RFC 9110 section 8.4.1, RFC 9842 sections 4 and 5).
 package enum ContentCoding: String, CaseIterable, Sendable {
     /// The body without any coding.
@@ -76,7 +78,7 @@ package enum UpstreamCoding: Equatable, Sendable {
     package init(_ members: [String]) {
         self = .none
         for member in members {
-            let bytes = member.utf8
+            let bytes = member.utf8Bytes
             add(bytes.span)
         }
     }

@@ -8,7 +8,7 @@ package struct EntityTag: Hashable, Sendable {
 
     /// Reads a field value; nil unless it is exactly one tag.
     package init?(_ value: String) {
-        let bytes = value.utf8
+        let bytes = value.utf8Bytes
         let text = bytes.span
         let whole = text.trimmedRange(0..<text.count)
         guard let position = Self.read(from: whole.lowerBound, in: text),
@@ -42,7 +42,7 @@ package struct EntityTag: Hashable, Sendable {
     /// Returns true if a field value is a tag that matches by the strong comparison.
     package func strongMatches(_ value: Span<UInt8>) -> Bool {
         let whole = value.trimmedRange(0..<value.count)
-        let bytes = opaque.utf8
+        let bytes = opaque.utf8Bytes
         guard !isWeak, whole.count == bytes.count else { return false }
         let text = bytes.span
         return text.indices.allSatisfy { text[$0] == value[whole.lowerBound + $0] }
@@ -53,7 +53,7 @@ package struct EntityTag: Hashable, Sendable {
         if lines.count == 1, lines.first == "*" { return .any }
         var tags: [EntityTag] = []
         for line in lines {
-            let bytes = line.utf8
+            let bytes = line.utf8Bytes
             guard collect(from: bytes.span, into: &tags) else { break }
         }
         return .tags(tags)

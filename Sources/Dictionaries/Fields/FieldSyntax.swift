@@ -4,7 +4,7 @@ internal import Primitives
 enum FieldSyntax {
     /// Returns true if the range holds the given lower-case ASCII word, letters compared without case.
     static func equals(_ range: Range<Int>, in text: Span<UInt8>, ignoringCase word: String) -> Bool {
-        text.extracting(range).equalsIgnoringCase(word.utf8.span)
+        text.extracting(range).equalsIgnoringCase(word.utf8Bytes.span)
     }
 
     /// Returns true if the range holds the given lower-case bytes, letters compared without case.

@@ -67,7 +67,7 @@ package struct Freshness: Equatable, Sendable {
     private static func age(_ lines: [String]) -> Int64 {
         var age = 0
         for line in lines {
-            let bytes = line.utf8
+            let bytes = line.utf8Bytes
             age = max(age, FieldSyntax.deltaSeconds(0..<bytes.count, in: bytes.span) ?? 0)
         }
         return Int64(age)

@@ -15,7 +15,7 @@ package enum LinkField {
     package static func dictionaryTargets(_ lines: [String]) -> [String] {
         var targets: [String] = []
         for line in lines {
-            let bytes = line.utf8
+            let bytes = line.utf8Bytes
             collect(from: bytes.span, into: &targets)
         }
         return targets
@@ -108,7 +108,7 @@ package struct DictionaryPath: Hashable, Sendable {
 
     /// Returns true if a path is one of Dictum's own, which no upstream ever sees.
     package static func isReserved(_ path: String) -> Bool {
-        let (bytes, prefixBytes) = (path.utf8, prefix.utf8)
+        let (bytes, prefixBytes) = (path.utf8Bytes, prefix.utf8Bytes)
         let (text, prefix) = (bytes.span, prefixBytes.span)
         // The slash at the end may be missing.
         guard text.count >= prefix.count - 1 else { return false }

@@ -30,7 +30,7 @@ package enum Vary {
 
     /// Returns the names of one line: tokens between commas, since quotes do not belong here.
     private static func members(of line: String) -> [String] {
-        let bytes = line.utf8
+        let bytes = line.utf8Bytes
         let text = bytes.span
         var members: [String] = []
         var start = 0

@@ -94,12 +94,15 @@ package enum Covers: Sendable {
 
     /// Returns the shortest URL whose match for an operation this may be; nil if there is none.
     private static func operationURL(of match: String) -> PathAndQuery? {
-        let pieces = match.split(separator: anyBefore, omittingEmptySubsequences: false)
-        guard pieces.count > 1 else { return PathAndQuery(path: URLPattern.unescaped(match)) }
-        let query = pieces.dropFirst().joined()
+        var rest = match[...]
+        guard let path = rest.take(before: anyBefore) else {
+            return PathAndQuery(path: URLPattern.unescaped(match))
+        }
+        var query = ""
+        while let piece = rest.take(before: anyBefore) { query += piece }
+        query += rest
         guard query.hasSuffix(anyAfter) else { return nil }
-        return PathAndQuery(
-            URLPattern.unescaped(String(pieces[0]) + query.dropLast(anyAfter.utf8.count)))
+        return PathAndQuery(URLPattern.unescaped(String(path + query.dropLast(anyAfter.utf8.count))))
     }
 
     /// Returns the question mark behind an escaped path.

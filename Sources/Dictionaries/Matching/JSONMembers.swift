@@ -172,7 +172,10 @@ package struct JSONMembers: Sendable {
     private mutating func endScalar() {
         state = .afterValue
         guard ending != 0 else { return }
-        guard !isTooLong, let value = String(validating: text, as: UTF8.self) else { return fail() }
+        guard !isTooLong else { return fail() }
+        let value = String(decoding: text, as: UTF8.self)
+        // Repaired bytes are none that were sent.
+        guard value.utf8.elementsEqual(text) else { return fail() }
         for place in paths.indices where ending & (1 << place) != 0 { found[place] = value }
     }
 

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The normal form of paths: a path in another form uses no dictionary, since two spellings of one path would be
 /// two chains.
 package enum NormalPath {
@@ -22,7 +24,7 @@ package enum NormalPath {
 
     /// Returns the form of a path.
     package static func form(of path: String) -> Form {
-        let bytes = path.utf8
+        let bytes = path.utf8Bytes
         return form(of: bytes.span)
     }
 

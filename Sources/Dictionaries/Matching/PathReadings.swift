@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The paths that recipients may read in one path.
 ///
 /// An application cleans a path before it looks for the resource: it decodes triples, resolves dot segments,

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The recognition of segments that name one of many resources.
 package enum PathShape {
     /// Returns a URL Pattern for a path: numbers, UUIDs and other identifiers become groups, all else stays literal.
@@ -12,7 +14,7 @@ package enum PathShape {
     }
 
     private static func isIdentifier(_ segment: Substring) -> Bool {
-        let bytes = segment.utf8
+        let bytes = segment.utf8Bytes
         let digits = bytes.count { 0x30...0x39 ~= $0 }
         guard digits > 0, bytes.allSatisfy({ $0 < 0x80 }) else { return false }
         if digits == bytes.count { return true }

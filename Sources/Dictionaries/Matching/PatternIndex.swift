@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// An ordered list of patterns that finds the first one that matches.
 ///
 /// It is a tree of the fixed texts at the start of matches. A look-up tries the patterns whose fixed text the path
@@ -49,7 +51,7 @@ package struct PatternIndex: Sendable {
     // Inlined twice, so that look-ups without a condition call no closure.
     @inline(__always)
     private func search(_ path: String, _ query: String?, _ counts: (Int) -> Bool) -> Int? {
-        let bytes = path.utf8
+        let bytes = path.utf8Bytes
         let text = bytes.span
         var best: Int?
         var budget = MatchBudget.unlimited

@@ -55,8 +55,7 @@ package struct Template: Sendable {
         guard match.hasPrefix(first) else { return false }
         var rest = match.dropFirst(first.count)
         for text in texts.dropFirst().dropLast() where !text.isEmpty {
-            guard let place = rest.firstRange(of: text) else { return false }
-            rest = rest[place.upperBound...]
+            guard rest.take(before: text) != nil else { return false }
         }
         return rest.hasSuffix(last)
     }

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// A pattern of paths and queries (URL Pattern Standard, as RFC 9842 section 2.1.1 uses it).
 ///
 /// It is written as a path with an optional query, or as a whole URL of the given origin. A pattern without a query
@@ -45,14 +47,14 @@ package struct URLPattern: Sendable {
 
     /// Returns true if a URL of the origin matches within the budget: for patterns from outside.
     package func matches(path: String, query: String?, within budget: inout MatchBudget) -> Bool {
-        let pathBytes = path.utf8
+        let pathBytes = path.utf8Bytes
         return matches(pathBytes.span, query: query, within: &budget)
     }
 
     /// Returns true if a URL with this path and any query matches.
     func matches(path: String) -> Bool {
         var budget = MatchBudget.unlimited
-        let pathBytes = path.utf8
+        let pathBytes = path.utf8Bytes
         return pathname.matches(pathBytes.span, within: &budget)
     }
 
@@ -70,7 +72,7 @@ package struct URLPattern: Sendable {
     func matches(_ path: Span<UInt8>, query: String?, within budget: inout MatchBudget) -> Bool {
         guard pathname.matches(path, within: &budget) else { return false }
         if search.isAny { return true }
-        let queryBytes = (query ?? "").utf8
+        let queryBytes = (query ?? "").utf8Bytes
         return search.matches(queryBytes.span, within: &budget)
     }
 
@@ -79,8 +81,8 @@ package struct URLPattern: Sendable {
     /// A name in the path hides the same name in the query. A group that took no part is left out.
     package func captures(path: String, query: String?) -> [String: Substring]? {
         let query = query ?? ""
-        let pathBytes = path.utf8
-        let queryBytes = query.utf8
+        let pathBytes = path.utf8Bytes
+        let queryBytes = query.utf8Bytes
         guard let inPath = pathname.captures(pathBytes.span), let inQuery = search.captures(queryBytes.span)
         else {
             return nil

@@ -29,7 +29,7 @@ package struct MediaTypes: Sendable {
     /// Parameters are ignored.
     package func contains(_ contentType: String?) -> Bool {
         guard let contentType else { return false }
-        let bytes = contentType.utf8
+        let bytes = contentType.utf8Bytes
         let text = bytes.span
         // Most have no parameters and the spelling of the setting.
         if index(of: text) != nil { return true }
@@ -77,7 +77,7 @@ package struct MediaTypes: Sendable {
 
     package static func isEventStream(_ contentType: String?) -> Bool {
         guard let contentType else { return false }
-        let bytes = contentType.utf8
+        let bytes = contentType.utf8Bytes
         let text = bytes.span
         return FieldSyntax.equals(essence(in: text), in: text, ignoringCase: eventStream)
     }
@@ -85,7 +85,7 @@ package struct MediaTypes: Sendable {
     /// Returns true if a Content-Type is that of a document, which loads other resources.
     package static func isDocument(_ contentType: String?) -> Bool {
         guard let contentType else { return false }
-        let bytes = contentType.utf8
+        let bytes = contentType.utf8Bytes
         let text = bytes.span
         let essence = essence(in: text)
         return FieldSyntax.equals(essence, in: text, ignoringCase: "text/html")

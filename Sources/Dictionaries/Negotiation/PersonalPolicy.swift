@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The settings that tell if a response is personal: `personal_fields`, `personal_query`, `ignore_cookies`, and a
 /// route's `cookies` and `ignore_set_cookie`.
 package struct PersonalPolicy: Sendable {
@@ -26,7 +28,7 @@ package struct PersonalPolicy: Sendable {
     }
 
     package func matches(fieldName: String) -> Bool {
-        let bytes = fieldName.utf8
+        let bytes = fieldName.utf8Bytes
         return matches(fieldName: bytes.span)
     }
 
@@ -36,7 +38,7 @@ package struct PersonalPolicy: Sendable {
     /// Returns true if a name in the query, percent-decoded and without case, is personal.
     package func hasPersonalQuery(_ query: String?) -> Bool {
         guard let query, !query.isEmpty, !queryNames.isEmpty else { return false }
-        let bytes = query.utf8
+        let bytes = query.utf8Bytes
         let text = bytes.span
         var start = 0
         var index = 0

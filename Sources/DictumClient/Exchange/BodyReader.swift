@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Foundation
+internal import Primitives
 
 /// The body of one response on its way to the app: decoded piece by piece, bounded, and kept if it is a dictionary.
 ///

@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import DictionaryFiles
 internal import Foundation
+internal import Primitives
 
 #if canImport(FoundationNetworking)
 internal import FoundationNetworking
