@@ -91,10 +91,8 @@ package enum DictionaryHeader {
     /// Returns the coding of a body by its magic number, and the digest of the dictionary that it names; nil if it has no
     /// such header.
     package static func read(_ body: [UInt8]) -> (coding: ContentCoding, digest: Digest)? {
-        for coding in [ContentCoding.dcz, .dcb] {
-            let magic = magic(of: coding)
-            guard body.starts(with: magic) else { continue }
-            return Digest(bytes: Array(body.dropFirst(magic.count).prefix(Digest.byteCount))).map {
+        for coding in ContentCoding.overDictionary where body.starts(with: coding.magic) {
+            return Digest(bytes: Array(body.dropFirst(coding.magic.count).prefix(Digest.byteCount))).map {
                 (coding, $0)
             }
         }
@@ -103,16 +101,7 @@ package enum DictionaryHeader {
 
     /// Returns the header of `coding` for a dictionary; empty for codings without one.
     static func bytes(for coding: ContentCoding, digest: Digest) -> [UInt8] {
-        magic(of: coding) + (coding.usesDictionary ? digest.bytes : [])
-    }
-
-    private static func magic(of coding: ContentCoding) -> [UInt8] {
-        switch coding {
-        case .dcb: [0xff, 0x44, 0x43, 0x42]
-        // A Zstandard skippable frame of 32 bytes.
-        case .dcz: [0x5e, 0x2a, 0x4d, 0x18, 0x20, 0x00, 0x00, 0x00]
-        case .identity, .gzip, .br, .zstd: []
-        }
+        coding.magic + (coding.usesDictionary ? digest.bytes : [])
     }
 }
 

@@ -39,7 +39,14 @@ package struct CodingLevels: Sendable, Equatable {
         given(for: coding).map { $0 > Self.quickest(coding) } ?? false
     }
 
-    private static func quickest(_ coding: ContentCoding) -> Int { coding == .br ? brotli : 9 }
+    /// The level up to which a coding takes no longer than gzip; without one nothing is bounded.
+    private static func quickest(_ coding: ContentCoding) -> Int {
+        switch coding {
+        case .gzip, .zstd: 9
+        case .br: brotli
+        case .identity, .dcb, .dcz: .max
+        }
+    }
 
     // MARK: Chosen by length
 

@@ -27,6 +27,17 @@ package final class PreparedDictionary: Sendable {
         }
     }
 
+    /// Indexes a body for a coding over a dictionary; dcb has no levels.
+    package static func make(
+        _ body: Body, for coding: ContentCoding, level: Int
+    ) throws(CodingError) -> PreparedDictionary {
+        switch coding {
+        case .dcz: try zstd(body, level: level)
+        case .dcb: try brotli(body)
+        case .identity, .gzip, .br, .zstd: throw CodingError(coding, .setup, "takes no dictionary")
+        }
+    }
+
     /// Indexes a body for dcz, in about 2 ms per MiB: too long for an event loop if the body is large.
     package static func zstd(
         _ body: Body, level: Int = 3, bodyBytesHint: Int? = nil

@@ -1,6 +1,9 @@
 internal import Primitives
 
 /// A content coding that Dictum implements (RFC 9110 section 8.4.1, RFC 9842 sections 4 and 5).
+///
+/// In rising order of what they save. A new one is added here, in `Codec`, `CodingLevels` and `AcceptEncoding`, and has a file
+/// of its own beside those: all else asks the lists and the properties, and their switches do not compile without it.
 package enum ContentCoding: String, CaseIterable, Sendable {
     /// The body without any coding.
     case identity
@@ -34,6 +37,13 @@ package enum ContentCoding: String, CaseIterable, Sendable {
         }
     }
 
+    /// All codings but identity, the one that saves most first.
+    package static let preferred = Array(allCases.reversed().filter { $0 != .identity })
+    /// The codings without a dictionary.
+    package static let plain = preferred.filter { !$0.usesDictionary }
+    /// The codings over a dictionary.
+    package static let overDictionary = preferred.filter(\.usesDictionary)
+
     /// The name in Content-Encoding and Accept-Encoding.
     package var token: String { rawValue }
 
@@ -41,6 +51,26 @@ package enum ContentCoding: String, CaseIterable, Sendable {
     package var usesDictionary: Bool {
         switch self {
         case .dcb, .dcz: true
+        case .identity, .gzip, .br, .zstd: false
+        }
+    }
+
+    /// The bytes before the dictionary's digest at the start of a body (RFC 9842 sections 4 and 5).
+    var magic: [UInt8] {
+        switch self {
+        case .dcb: [0xff, 0x44, 0x43, 0x42]
+        // A Zstandard skippable frame of 32 bytes.
+        case .dcz: [0x5e, 0x2a, 0x4d, 0x18, 0x20, 0x00, 0x00, 0x00]
+        case .identity, .gzip, .br, .zstd: []
+        }
+    }
+
+    /// True if coding over a dictionary that is not indexed takes less time than to index it.
+    package var isQuickByReference: Bool {
+        switch self {
+        case .dcz: true
+        // brotli indexes the dictionary for each such encoder.
+        case .dcb: false
         case .identity, .gzip, .br, .zstd: false
         }
     }

@@ -102,13 +102,14 @@ private struct Negotiator {
         case .noneOffered: return absence
         case .unknown: return .dictionaryUnknown
         case .cold: return .dictionaryCold
-        case .found, .built: return accepts(.dcz) || accepts(.dcb) ? nil : .codingNotAccepted
+        case .found, .built:
+            return ContentCoding.overDictionary.contains(where: accepts) ? nil : .codingNotAccepted
         }
     }
 
     /// The reason for a request that advertises no dictionary, as far as the request tells it.
     private var absence: Reason {
-        guard accept.quality(of: .dcz) > 0 || accept.quality(of: .dcb) > 0 else {
+        guard ContentCoding.overDictionary.contains(where: { accept.quality(of: $0) > 0 }) else {
             return .clientWithoutDictionaries
         }
         return isConditional ? .dictionaryNotKept : .clientNew

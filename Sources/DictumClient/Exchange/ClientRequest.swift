@@ -9,7 +9,7 @@ internal import FoundationNetworking
 /// A request of the app with what the client adds to it; pure.
 struct ClientRequest {
     /// The codings that the client undoes by itself; the app need not know them.
-    static let ownCodings = [ContentCoding.dcz, .dcb, .zstd, .br, .gzip].filter(\.isLinked)
+    static let ownCodings = ContentCoding.preferred.filter(\.isLinked)
 
     /// The request as it is sent.
     let urlRequest: URLRequest

@@ -5,7 +5,7 @@ extension Configuration {
     /// The rules of compression.
     package struct Compression: Sendable {
         /// The codings in the server's order of preference.
-        package var codings = [ContentCoding.dcz, .dcb, .zstd, .br, .gzip]
+        package var codings = ContentCoding.preferred
         /// Fixed levels for codings without a dictionary; the others follow the length of the body.
         package var levels = CodingLevels()
         /// The size of the smallest body to compress.
@@ -64,9 +64,7 @@ extension Settings {
 extension SettingType where Value == [ContentCoding] {
     /// The codings in order of preference, each once.
     static let codings = {
-        let words: KeyValuePairs<String, ContentCoding> = [
-            "dcz": .dcz, "dcb": .dcb, "zstd": .zstd, "br": .br, "gzip": .gzip,
-        ]
+        let words = ContentCoding.preferred.map { (key: $0.token, value: $0) }
         let list = SettingType.list(SettingType<ContentCoding>.choice(words), 0...words.count)
         return SettingType(
             expectation: list.expectation,

@@ -41,8 +41,12 @@ extension SettingType where Value: Sendable {
             write: { $0.map(type.write) ?? "" }, redact: { $0.map(type.shown) ?? "" })
     }
 
-    /// Makes a type for a fixed set of words.
+    /// Makes a type for a fixed set of words, each of which stands for a value.
     static func choice(_ words: KeyValuePairs<String, Value>) -> SettingType where Value: Equatable {
+        choice(Array(words))
+    }
+
+    static func choice(_ words: [(key: String, value: Value)]) -> SettingType where Value: Equatable {
         let names = words.map(\.key)
         let values = words.map(\.value)
         let expectation = names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")

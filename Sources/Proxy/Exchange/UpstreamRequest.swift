@@ -187,7 +187,7 @@ enum UpstreamRequest {
         guard let accepted = headers.joined(.acceptEncoding) else { return }
         let kept = accepted.split(separator: ",").filter { member in
             let token = member.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
-            return token != ContentCoding.dcb.token && token != ContentCoding.dcz.token
+            return ContentCoding(rawValue: token)?.usesDictionary != true
         }
         headers.replace(.acceptEncoding, with: kept.isEmpty ? "identity" : kept.joined(separator: ","))
     }

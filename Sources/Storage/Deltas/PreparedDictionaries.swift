@@ -80,7 +80,7 @@ package final class PreparedDictionaries: Sendable {
 
     /// Returns the dictionary in a form that is quick enough for an event loop; nil if it has to be indexed first.
     ///
-    /// For dcb a reference is not quick either, since brotli indexes the dictionary for each such encoder.
+    /// For some codings a reference is not quick either (`isQuickByReference`).
     package func quick(
         _ body: Body, for coding: ContentCoding, in scope: DeltaScope
     ) -> DictionaryUse? {
@@ -90,7 +90,7 @@ package final class PreparedDictionaries: Sendable {
                 state.statistics.hits += 1
                 return .prepared(prepared)
             }
-            guard coding == .dcz else { return nil }
+            guard coding.isQuickByReference else { return nil }
             let unindexed = state.unindexed(key)
             guard unindexed != .usedOnce || state.flights[key] != nil || body.count > Self.dictionaryBytesMax
             else {
@@ -103,9 +103,9 @@ package final class PreparedDictionaries: Sendable {
 
     /// Returns the dictionary in the best form for an encoder, and indexes it if this is its second use.
     ///
-    /// This takes milliseconds, so it is not for event loops. While another thread indexes the dictionary for dcz,
-    /// a reference is returned, which takes a fifth of the time of indexing. For dcb the call waits for the index,
-    /// since a reference would repeat the same work. The indexing thread is running, so the wait ends.
+    /// This takes milliseconds, so it is not for event loops. While another thread indexes the dictionary, a
+    /// reference is returned, which for dcz takes a fifth of the time of indexing. For dcb the call waits for the index, since a
+    /// reference would repeat the same work. The indexing thread is running, so the wait ends.
     package func use(
         _ body: Body, for coding: ContentCoding, in scope: DeltaScope = .public
     ) throws(CodingError) -> PreparedUse {
@@ -114,12 +114,14 @@ package final class PreparedDictionaries: Sendable {
         case .prepared(let prepared): return PreparedUse(.prepared(prepared))
         case .reference: return PreparedUse(.reference(body))
         case .underWay(let flight):
-            if coding == .dcb, let prepared = flight.wait() { return PreparedUse(.prepared(prepared)) }
+            if !coding.isQuickByReference, let prepared = flight.wait() {
+                return PreparedUse(.prepared(prepared))
+            }
             return PreparedUse(.reference(body))
         case .due(let flight):
             let prepared: PreparedDictionary
             do throws(CodingError) {
-                prepared = coding == .dcb ? try .brotli(body) : try .zstd(body, level: scope.zstdLevel)
+                prepared = try .make(body, for: coding, level: scope.zstdLevel)
             } catch {
                 land(flight, nil, key)
                 throw error

@@ -53,7 +53,7 @@ struct Step: Sendable {
     let path: String
     var fields: [(name: String, value: String)] = []
     var names = Naming.any
-    var sends = Response.body([.dcz, .dcb])
+    var sends = Response.body(ContentCoding.overDictionary)
     /// True for the judge's other origin.
     var isElsewhere = false
     var user = Step.users[0]
@@ -85,7 +85,8 @@ struct Step: Sendable {
 
     /// A response that offers nothing.
     static func fetch(
-        _ path: String, names: Naming, sends: Response = .body([.dcz, .dcb]), later isLater: Bool = false
+        _ path: String, names: Naming, sends: Response = .body(ContentCoding.overDictionary),
+        later isLater: Bool = false
     ) -> Step {
         Step(path: path, names: names, sends: sends, isLater: isLater)
     }

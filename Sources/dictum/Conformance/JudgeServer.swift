@@ -153,7 +153,7 @@ private final class JudgeApplication: LocalApplication {
         let id = head.headers.values(.dictionaryID)
         seen.id = id.isEmpty ? nil : DictionaryID.parse(id) ?? "malformed"
         let accepted = AcceptEncoding(head.headers.values(.acceptEncoding))
-        seen.acceptsDictionaries = [.dcb, .dcz].contains { accepted.quality(of: $0) > 0 }
+        seen.acceptsDictionaries = ContentCoding.overDictionary.contains { accepted.quality(of: $0) > 0 }
         return path.flatMap { bodies[$0] }
     }
 
@@ -197,7 +197,7 @@ private final class JudgeApplication: LocalApplication {
         guard let dictionary else { return nil }
         let accepted = AcceptEncoding(head.headers.values(.acceptEncoding))
         let codings: [ContentCoding] =
-            if case .body(let codings) = step.sends { codings } else { [.dcz, .dcb] }
+            if case .body(let codings) = step.sends { codings } else { ContentCoding.overDictionary }
         for coding in codings where accepted.quality(of: coding) > 0 {
             if let coded = JudgeBodies.coded(body, coding, over: dictionary, as: step.sends) {
                 return (coding, coded)

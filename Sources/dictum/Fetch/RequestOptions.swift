@@ -168,7 +168,7 @@ extension Substring {
 /// The codings that a fetch accepts, in the form of `--accept`: `dcz,dcb,zstd,br,gzip`.
 struct CodingList: ExpressibleByArgument, Sendable {
     /// All codings that we read, best first.
-    static let all = CodingList(codings: [.dcz, .dcb, .zstd, .br, .gzip])
+    static let all = CodingList(codings: ContentCoding.preferred)
 
     /// The codings, each once.
     let codings: [ContentCoding]
