@@ -12,6 +12,8 @@ package enum UnkeptCause: String, Error, Sendable {
     case empty
     /// `no-store`, or `Vary: *`.
     case noStore = "no-store"
+    /// The response says nothing of its life: no lifetime, no `Last-Modified`, no `ttl`.
+    case noLifetime = "no lifetime"
     /// The response is stale already (RFC 9842 section 2.2.1).
     case stale
 }
@@ -38,7 +40,7 @@ extension CachedDictionary {
         let cacheControl = CacheControl(fields("cache-control"))
         guard !cacheControl.noStore, !Vary.names(fields("vary")).contains("*") else { throw .noStore }
         let life = Life(fields, cacheControl, ttl: sent?.ttl, confirming: old, receivedAt: receivedAt)
-        guard life.remaining > 0 else { throw .stale }
+        guard life.remaining > 0 else { throw life.isUnknown ? .noLifetime : .stale }
         self.init(
             url: target.text, match: offer.match, matchDest: offer.matchDest, id: offer.id,
             digest: digest.hex,
@@ -53,6 +55,8 @@ extension CachedDictionary {
 private struct Life {
     let usable: Int64
     let remaining: Int64
+    /// True if nothing in the response says how long it lives.
+    let isUnknown: Bool
 
     init(
         _ fields: (String) -> [String], _ cacheControl: CacheControl, ttl: Int?,
@@ -60,7 +64,7 @@ private struct Life {
         receivedAt: Int64
     ) {
         if let ttl {
-            (usable, remaining) = (Int64(ttl), Int64(ttl))
+            (usable, remaining, isUnknown) = (Int64(ttl), Int64(ttl), false)
             return
         }
         let freshness = Freshness(
@@ -71,5 +75,6 @@ private struct Life {
             old.flatMap { isSilent ? $0.usableSeconds : nil }
             ?? freshness.lifetimeSeconds + freshness.staleWhileRevalidateSeconds
         remaining = usable - freshness.ageSeconds(at: receivedAt)
+        isUnknown = usable == 0 && isSilent && fields("last-modified").isEmpty
     }
 }

@@ -51,7 +51,7 @@ package enum DeltaHint: Equatable, Sendable {
         case .manyVariants(let fields):
             """
             responses of route \(route) came in very many variants by \(fields.joined(separator: " and ")), each with versions of \
-            its own within the route's `versions`: normalise these fields before Dictum, or remove from the upstream's Vary \
+            its own: normalise these fields before Dictum, or remove from the upstream's Vary \
             those that the body does not depend on
             """
         }

@@ -36,6 +36,11 @@ package struct RequestFacts: Sendable {
     /// The reason why no dictionary may be used or offered for now, whatever the request; nil if there is none.
     package var dictionarySwitch: Reason?
 
+    /// True if no credential of the request names its user.
+    package var isNobodys: Bool {
+        !hasAuthorization && !hasCookie && !hasClientCertificate && !hasPersonalField && !hasPersonalQuery
+    }
+
     /// Makes the facts of a GET over a secure transport without any of these fields.
     package init() {}
 }

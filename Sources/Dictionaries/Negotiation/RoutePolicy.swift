@@ -31,11 +31,19 @@ package final class RoutePolicy: Sendable {
     /// True if responses with `no-store` become versions: the setting `store_despite`.
     package let storesDespiteNoStore: Bool
 
-    /// Makes a policy; the defaults are those of the configuration, without types.
+    /// The values where the configuration says nothing.
+    package enum Defaults {
+        package static let methods: [RequestFacts.MethodClass] = [.get, .query]
+        package static let bodyBytesMin = 256
+        package static let bodyBytesMax = 8 << 20
+    }
+
+    /// Makes a policy, by default without types.
     package init(
         areDictionariesOn: Bool = true, hasDictionary: Bool = true,
-        methods: [RequestFacts.MethodClass] = [.get, .query], scope: Scope = .public,
-        types: MediaTypes = MediaTypes([]), bodyBytesMin: Int = 256, bodyBytesMax: Int = 8 << 20,
+        methods: [RequestFacts.MethodClass] = Defaults.methods, scope: Scope = .public,
+        types: MediaTypes = MediaTypes([]), bodyBytesMin: Int = Defaults.bodyBytesMin,
+        bodyBytesMax: Int = Defaults.bodyBytesMax,
         personal: PersonalPolicy = PersonalPolicy(), personalUse: PersonalUse = .capability,
         storesDespiteNoStore: Bool = false
     ) {

@@ -1,7 +1,8 @@
 /// A budget of memory: buffers that together never take more than its share.
 ///
-/// Buffers with a bound of their own, such as those of a connection, and tables with a bounded number of entries belong to
-/// none.
+/// Outside of them are, each with a bound of its own: the buffers of a connection, 32 KiB of output for each HTTP/2 stream,
+/// the window of uploads (`HTTP2Settings`), commands to Redis on their way (`RedisGate`), and tables with a bounded number of
+/// entries.
 package enum Budget: String, CaseIterable, Sendable {
     case coding, store, deltas, prepared, sharing, contexts, observe
 
@@ -21,7 +22,7 @@ package enum Budget: String, CaseIterable, Sendable {
         switch self {
         case .coding:
             """
-            Live encoders, decoders of upstream codings, and held bodies. Beyond it, responses are sent uncompressed, or as \
+            Live encoders, decoders of upstream codings, held bodies, and what waits for a closed window. Beyond it, responses are sent uncompressed, or as \
             the upstream coded them.
             """
         case .store:

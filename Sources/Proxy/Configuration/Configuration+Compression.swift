@@ -9,7 +9,7 @@ extension Configuration {
         /// Fixed levels for codings without a dictionary; the others follow the length of the body.
         package var levels = CodingLevels()
         /// The size of the smallest body to compress.
-        package var minSize = 256
+        package var minSize = RoutePolicy.Defaults.bodyBytesMin
         /// The media types to compress.
         package var typeNames = [
             "application/json", "application/*+json", "application/xml", "application/*+xml", "text/*",

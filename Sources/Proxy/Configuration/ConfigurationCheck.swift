@@ -164,7 +164,8 @@ struct RouteOutlook: Sendable {
         if let value = policy.cacheControl {
             return "\(usableSeconds(value)) s (cache_control: \"\(value)\")"
         }
-        return "as long as the upstream's response is fresh"
+        let own = policy.ttl.map { "; \(days.text(of: $0)) for clients that know ttl" } ?? ""
+        return "as long as the upstream's response is fresh" + own
     }
 
     private static func browsers(_ policy: DictionaryPolicy) -> String {

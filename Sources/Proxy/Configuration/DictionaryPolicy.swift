@@ -7,13 +7,13 @@ package struct DictionaryPolicy: Sendable {
     /// The text of `covers`.
     package var coversText = "path"
     /// The methods whose responses become dictionaries.
-    package var methods: [RequestFacts.MethodClass] = [.get, .query]
+    package var methods = RoutePolicy.Defaults.methods
     /// The members of queries and of JSON bodies that name an operation.
     package var keyMembers: [String] = []
     /// The time to keep a version after it was last wanted, in milliseconds.
     package var maxAge = 30 * 86_400_000
     /// The maximum size of a response that becomes a dictionary, in bytes.
-    package var maxBody = 8 << 20
+    package var maxBody = RoutePolicy.Defaults.bodyBytesMax
     /// The request destinations that the dictionary is for (RFC 9842 section 2.1.2); empty for all.
     package var matchDest: [String] = []
     /// The `ttl` member, in milliseconds; nil to send none.
@@ -122,9 +122,9 @@ extension Settings {
             "cache_control", \.cacheControl, .optional(.cacheControl),
             example: "\"public, max-age=60, stale-while-revalidate=86400\"",
             """
-            Replaces the upstream's Cache-Control, Expires and Pragma on 200 and 304 responses to GET and HEAD. It never \
-            applies to responses with no-store or no-transform. It applies to responses that are personal or set a cookie only \
-            if it contains private.
+            Replaces the upstream's Cache-Control, Expires and Pragma on 200 and 304 responses to GET, HEAD and the methods of \
+            the route. It never applies to responses with no-transform. It applies to responses that are personal or set a \
+            cookie only if it contains private, and to those with no-store only if store_despite permits that, too.
             """),
         .value(
             "match_dest", \.matchDest, .list(.destination, 0...32), example: "[script, style]",

@@ -16,12 +16,12 @@ extension Exchange {
 
     // MARK: Public bodies
 
-    /// Notes that a body of a chain goes to a client, if its response says that it is public.
+    /// Notes that a body of a chain goes to a client, if its response says that it is public and sets no cookie.
     func notePublic(_ body: Body, _ response: UpstreamResponse) {
         // The URL of a body that is proven to be public has no content of a request.
         guard facts.method == .get, let target = response.target, target.key.chainKey.scope == .public,
-            context.routes.mayName(route),
-            saysPublic(response), let dictionary = route.dictionary
+            context.routes.mayName(route), response.facts.setCookieNames.isEmpty,
+            let dictionary = route.dictionary
         else { return }
         let now = SystemClock.unixSeconds
         let sighting = LinkRegistry.Sighting(
@@ -48,18 +48,9 @@ extension Exchange {
         context.linkRegistry.changeLedger(of: chain) { $0.recordFetch(bytes, of: address, at: now) }
     }
 
-    /// Returns true if the upstream or the operator marks the response as public.
-    private func saysPublic(_ response: UpstreamResponse) -> Bool {
-        let facts = response.facts
-        guard facts.setCookieNames.isEmpty, !facts.cacheControl.isPrivate else { return false }
-        return facts.cacheControl.permitsSharing
-            || response.isCacheControlReplaced && route.cacheControl?.directives.permitsSharing == true
-    }
-
     /// True if the request contains nothing about its user.
     private var isRequestOfAnybody: Bool {
-        !facts.hasPersonalField && !facts.hasPersonalQuery && !facts.hasClientCertificate
-            && OrdinaryRequestFields.areAll(in: request, isPeerTrusted: peer.isTrusted)
+        facts.isNobodys && OrdinaryRequestFields.areAll(in: request, isPeerTrusted: peer.isTrusted)
     }
 
     /// Returns for how long a browser keeps the response as a dictionary.

@@ -33,7 +33,7 @@ extension Exchange {
 
     /// Looks for the version of a digest that the request may use; `reply` is called after `asked` only.
     ///
-    /// This is the one rule for what a response may be coded over, and what a request's body is coded over.
+    /// Both a response and a request's body ask here. `usableVersion` then says if the response's audience may have it.
     func find(_ digest: Digest, reply: @escaping @Sendable (Exchange) -> Void) -> VersionLookUp {
         if let version = knownVersion(digest) { return .found(version) }
         guard mayUseDictionaries else { return .unknown }

@@ -15,7 +15,7 @@ enum Revalidation {
     /// Its fields are checked once a stored response is known: see `isOrdinary`.
     static func mayAsk(_ request: RequestHead, framing: BodyFraming, _ facts: RequestFacts) -> Bool {
         guard facts.method == .get, framing == .none || framing == .length(0), facts.isPathNormal,
-            isNobodys(facts), !facts.noStore, !facts.noTransform
+            facts.isNobodys, !facts.noStore, !facts.noTransform
         else { return false }
         let headers = request.headers
         // A client with a condition of its own gets the upstream's response to that.
@@ -41,11 +41,6 @@ enum Revalidation {
         .range, .ifRange, .ifNoneMatch, .ifMatch, .ifModifiedSince, .ifUnmodifiedSince, .upgrade,
     ]
 
-    private static func isNobodys(_ facts: RequestFacts) -> Bool {
-        !facts.hasAuthorization && !facts.hasCookie && !facts.hasClientCertificate
-            && !facts.hasPersonalField && !facts.hasPersonalQuery
-    }
-
     // MARK: The response that is kept
 
     /// Returns the head to keep of a response that may become a version; nil if the upstream is not to be asked about it.
@@ -58,7 +53,7 @@ enum Revalidation {
     ) -> [UInt8]? {
         guard response.status == 200, response.coding == .none,
             strongTag(head.headers) != nil, !head.headers.contains(.trailer),
-            !response.cacheControl.noStore, !response.cacheControl.isPrivate, isNobodys(request), isOrdinary,
+            !response.cacheControl.noStore, !response.cacheControl.isPrivate, request.isNobodys, isOrdinary,
             Set(response.varyNames).isDisjoint(with: ownFields),
             acceptEncoding == .identity || !response.varyNames.contains("accept-encoding")
         else { return nil }

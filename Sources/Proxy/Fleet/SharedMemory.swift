@@ -118,7 +118,7 @@ final class SharedMemory: Sendable {
         case .public: state.withLock { $0.index.contains(digest, in: chain) }
         case .unlisted:
             name(of: digest, in: chain).map { name in state.withLock { $0.index.contains(name) } } ?? false
-        // Each has a chain for one client.
+        // Nobody finds these but by an id or an identity.
         case .private, .personal: false
         }
     }

@@ -5,7 +5,9 @@ internal import Primitives
 internal import Storage
 
 extension ProxyServer {
-    /// Adopts another configuration for new requests; requests in progress keep theirs.
+    /// Adopts another configuration for new requests; requests in progress keep the settings of theirs.
+    ///
+    /// What all requests share changes for them, too: places at upstreams, the observer, and the files of the log.
     ///
     /// An error leaves everything unchanged, and is reported. Blocks until every loop has adopted it; not reentrant.
     ///

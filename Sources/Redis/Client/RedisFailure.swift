@@ -12,7 +12,7 @@ package enum RedisFailure: Error, Sendable, Equatable {
 
 /// The urgency of commands, which decides their connection and their deadline.
 package enum RedisUrgency: Int, Sendable, CaseIterable {
-    /// A request waits: the deadline is between 5 ms and `store.shared.timeout`, by measured latency.
+    /// A request waits: the deadline is 5 ms at least and `store.shared.timeout` at most, by measured latency.
     case request
     /// Nobody waits, or values are large: a connection of its own, with a deadline in seconds.
     case background

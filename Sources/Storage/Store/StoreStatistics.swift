@@ -2,7 +2,7 @@
 package struct StoreStatistics: Sendable, Equatable {
     /// A reason why a version left the index.
     package enum Eviction: String, CaseIterable, Sendable {
-        /// Its chain exceeded `versions`.
+        /// Its chain exceeded the versions that its route keeps (`private_versions`).
         case versions
         /// Its holders have been offered other versions.
         case unheld
@@ -32,7 +32,7 @@ package struct StoreStatistics: Sendable, Equatable {
 
     package var versions = 0
     package var chains = 0
-    /// The chains that were requested only once.
+    /// The chains that have had fewer requests than `Chain.requestsToEstablish`, of the implied route.
     package var chainsInProbation = 0
     /// The bytes of bodies in memory and of reserved copies.
     package var memoryBytes = 0

@@ -2,8 +2,6 @@ internal import Dictionaries
 
 /// The bodies of the judge's resources, plain and coded; pure.
 struct JudgeBodies: Sendable {
-    /// The header of `dcz`, whose frames are written here by hand.
-    private static let dczHeaderBytes = 40
     private static let damagedOffset = 10
     private static let bombBytes = 320 << 20
 
@@ -41,7 +39,7 @@ struct JudgeBodies: Sendable {
         let options = EncoderOptions(dictionary: .reference(dictionary))
         let bytes = body.bytes
         guard var delta = try? Codec.encode(bytes.span, coding, options: options) else { return nil }
-        let header = delta.prefix(dczHeaderBytes)
+        let header = delta.prefix(DictionaryHeader.dczBytes)
         switch response {
         case .window(let log): return coding == .dcz ? header + ZstdFrame.raw(bytes, windowLog: log) : nil
         case .damaged(.bomb):

@@ -12,7 +12,7 @@ enum StoreSchema {
     /// alone: it would place each new row on a different page, where the other trees take a whole batch on a few. The
     /// triggers remove unreferenced rows, also when rows are deleted by hand.
     ///
-    /// Versions for one person each have tables of their own, so that no query of public rows can reach them. Names are
+    /// Versions of personal and private chains have tables of their own, so that no query of public rows can reach them. Names are
     /// HMACs, `facts` and `sealed` are AES-256-GCM, all under the key of `store.key_file`. A number of a version is in one
     /// of the two tables only.
     static let tables = """

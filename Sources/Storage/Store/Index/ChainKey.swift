@@ -28,7 +28,7 @@ package struct ChainKey: Hashable, Sendable {
             }
         }
 
-        /// True if the chain belongs to one owner.
+        /// True if the chain is found by a tag alone: that of an identity, or of a body.
         package var isPrivate: Bool { tag != nil }
     }
 

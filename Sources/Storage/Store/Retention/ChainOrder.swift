@@ -7,7 +7,7 @@ internal import Dictionaries
 struct ChainOrder: ~Copyable, Sendable {
     /// The class of a chain; the first class goes first.
     enum Class: Int, CaseIterable, Sendable {
-        /// No request has come for it since the first, and its route is the implied one.
+        /// It has had fewer requests than `Chain.requestsToEstablish`, and its route is the implied one.
         case inProbation
         /// No client has come back to its authority.
         case unproven

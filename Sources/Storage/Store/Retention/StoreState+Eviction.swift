@@ -142,7 +142,7 @@ extension StoreState {
         case `private`
     }
 
-    /// Returns the version that goes first when room is short: the one rule by which single versions are chosen.
+    /// Returns the version that goes first when room is short; the table "What goes when" in Rules has what else goes.
     ///
     /// Versions that a Link names, and those that `isKept` accepts, stay. Of the others goes
     /// 1. for `.versions`: another version of the newest body, then the first of the chain by standing. Clients hold a
@@ -241,9 +241,9 @@ extension StoreState {
 
     /// Evicts until the limits of the index are kept, or a bounded number of times.
     ///
-    /// Whole chains go where there are too many chains, first those in probation, then those of unproven authorities,
-    /// then those to which no client has come back, then the others; in each class the one that was wanted least lately.
-    /// Chains with a version that a Link names stay.
+    /// Whole chains go where there are too many. Those in probation, and those of unproven authorities, go while they exceed
+    /// their shares. Of the others, those of unproven authorities go, then those to which no client has come back, then any;
+    /// in each class the one that was wanted least lately. Chains with a version that a Link names stay.
     mutating func evictBeyondLimits(now: Int, into evicted: inout Evicted) {
         // At least one, or no chain could ever begin.
         let inProbation = max(limits.chainsInProbation, 1)

@@ -1,0 +1,82 @@
+internal import Dictionaries
+internal import HTTP
+internal import Primitives
+internal import Storage
+
+// MARK: - The client holds the response already: 304
+
+extension Exchange {
+    /// Responds 304 for an upstream that ignores If-None-Match; the rest of the body is not needed.
+    func respondNotModified(_ draft: consuming ResponseDraft) {
+        draft.response.head = ResponseEdits.notModified(from: draft.response.head.headers)
+        shapeNotModified(&draft)
+        respondEmpty(draft)
+    }
+
+    /// Sends a head without a body, and ends the exchange.
+    func respondEmpty(_ draft: consuming ResponseDraft) {
+        let sent = writeHead(draft, body: .none)
+        body.sendNothing(after: sent)
+        phase = .sent(sent)
+        complete()
+    }
+
+    /// Offers again the version that a 304 is about, and says what else its head must say.
+    func shapeNotModified(_ draft: inout ResponseDraft) {
+        // The length is that of the upstream's bytes, which the response to a GET may not have.
+        draft.response.head.headers.remove(.contentLength)
+        var facts = draft.response.facts
+        facts.status = 200
+        var audience = audience(of: facts)
+        if self.facts.method == .get, route.usesDictionaries, self.facts.dictionarySwitch == nil,
+            let (target, version) = versionConfirmed(by: facts, draft.response.head.headers)
+        {
+            audience = target.audience
+            facts.contentType = version.contentType
+            if let offer = target.offer,
+                Offer.obstacle(request: self.facts, response: facts, policy: route.policy) == nil
+            {
+                draft.response.offerForm = offerForm(draft.response, for: target.audience)
+                var edits = ResponseEdits(offer: offer)
+                offerByLink(&edits, draft.response, target)
+                edits.addOffer(to: &draft.response.head.headers)
+                noteOffer(edits, draft.response)
+                noteOffered(version, draft.response.offerForm)
+            } else {
+                context.store.touch(version, now: SystemClock.unixSeconds)
+            }
+        }
+        ResponseEdits.mergeVary(&draft.response.head.headers, variation(for: audience))
+        announce(in: &draft.response)
+        weakenAsHeld(&draft.response.head.headers)
+        record.reason = .ineligibleStatus
+    }
+
+    /// Turns a response into the 304 that stands for it.
+    func makeNotModified(_ draft: inout ResponseDraft) {
+        record.coding = .identity
+        record.reason = .ineligibleStatus
+        ResponseEdits.mergeVary(&draft.response.head.headers, variation(for: draft.response.facts))
+        draft.response.head = ResponseEdits.notModified(from: draft.response.head.headers)
+        weakenAsHeld(&draft.response.head.headers)
+    }
+
+    /// Returns true if the client holds this response already, in whichever coding.
+    func isNotModified(_ response: UpstreamResponse, etag: @autoclosure () -> String?) -> Bool {
+        guard request.method == .get || request.method == .head, response.facts.status == 200 else {
+            return false
+        }
+        let tags = request.headers.values(.ifNoneMatch)
+        return !tags.isEmpty
+            && ETagForm.isNotModified(ifNoneMatch: tags, etag: etag().flatMap(EntityTag.init))
+    }
+
+    /// Gives a 304 the tag that the client holds: weak, if that is how a coded response brought it.
+    private func weakenAsHeld(_ headers: inout Headers) {
+        guard let tag = headers.first(.etag).flatMap(EntityTag.init), !tag.isWeak else { return }
+        let isHeldWeak = request.headers.values(.ifNoneMatch).contains {
+            $0.contains(tag.weakened.serialized)
+        }
+        if isHeldWeak { headers.replace(.etag, with: tag.weakened.serialized) }
+    }
+}
