@@ -80,7 +80,7 @@ extension AdminStatus {
         guard context.configuration.admin != nil else { return nil }
         let routes = context.routeNames.texts
         let samples = MetricSample.summed(counters().flatMap { $0.bodySamples(routes: routes) })
-        let live = LiveTotals(samples, context.gain.totals).all
+        let live = SavingsReport.Live.byRoute(samples, context.gain.totals).values
         return AdminHistory.Totals(
             nanoseconds: SystemClock.monotonicNanoseconds, requests: live.reduce(0) { $0 + $1.requests },
             deltas: live.reduce(0) { $0 + $1.deltas }, bytes: BodyBytes(live.map { BodyBytes($0) }),

@@ -168,9 +168,7 @@ extension Exchange {
         let compression = context.configuration.compression
         let settings = ObservedResponse.Settings(
             preference: compression.preference, levels: compression.levels,
-            plainCodings: compression.codings.filter {
-                !$0.usesDictionary && facts.acceptEncoding.quality(of: $0) > 0
-            })
+            plainCodings: otherCodings)
         let fields = Self.judgedFields(response)
         return { body in
             ObservedResponse(

@@ -248,10 +248,15 @@ extension Exchange {
         context.gain.submit(
             GainSampler.Sample(
                 route: route.index == nil ? "none" : route.text, body: body, deltaBytes: deltaBytes,
-                codings: compression.codings.filter {
-                    !$0.usesDictionary && facts.acceptEncoding.quality(of: $0) > 0
-                },
+                codings: otherCodings,
                 isAcrossURLs: isNamed && !version.isFrom(resource.url.text)),
             levels: compression.levels)
+    }
+
+    /// The codings without a dictionary that the client accepts.
+    var otherCodings: [ContentCoding] {
+        context.configuration.compression.codings.filter {
+            !$0.usesDictionary && facts.acceptEncoding.quality(of: $0) > 0
+        }
     }
 }

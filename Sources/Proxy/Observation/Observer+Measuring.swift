@@ -85,19 +85,8 @@ extension Observer {
     private func plainBytes(_ body: Body, _ settings: ObservedResponse.Settings) -> Int? {
         let key = PlainKey(body: body.digest, codings: settings.plainCodings)
         if let known = plainSizes.withLock({ $0.value(key) }) { return known }
-        let bytes = body.bytes
-        var best = bytes.count
-        for coding in settings.plainCodings {
-            let level =
-                settings.levels.isSlow(coding)
-                ? settings.levels.givenForStream(coding) : settings.levels.given(for: coding)
-            let options = EncoderOptions(bodyBytes: body.count, level: level)
-            let size = self.coding.memory.lend(Codec.memoryEstimate(for: coding, options: options)) {
-                try? Codec.encode(bytes.span, coding, options: options).count
-            }
-            guard let size else { return nil }
-            best = min(best, size ?? best)
-        }
+        let best = settings.levels.leastBytes(of: body.bytes, in: settings.plainCodings, coding.memory)
+        guard let best else { return nil }
         plainSizes.withLock { $0.set(best, for: key) }
         return best
     }
@@ -108,24 +97,21 @@ extension Observer {
         let seen = response.seen
         guard seen.target.audience != .personal, !response.isNewest, hasPlenty() else { return }
         let url = seen.urlNumber
-        let (own, across, last) = routes.withLock { routes in
-            let tally = routes.tallies[seen.resource]
-            return (tally?.own.count ?? 0, tally?.across.count ?? 0, tally?.last)
-        }
-        if own < ObservedTally.samplesMax, let former = response.former,
-            let sizes = sizes(response, over: former)
-        {
+        let tally = routes.withLock { $0.tallies[seen.resource] } ?? ObservedTally()
+        func measure(
+            _ path: WritableKeyPath<SavingsReport.Observed, DeltaSizes>, over version: Storage.Version?
+        ) {
+            guard tally.totals[keyPath: path].count < ObservedTally.samplesMax, let version,
+                let sizes = sizes(response, over: version)
+            else { return }
             routes.withLock {
-                $0.change(seen.resource) { $0.own.add(deltaBytes: sizes.delta, plainBytes: sizes.plain) }
+                $0.change(seen.resource) {
+                    $0.totals[keyPath: path].add(deltaBytes: sizes.delta, plainBytes: sizes.plain)
+                }
             }
         }
-        if across < ObservedTally.samplesMax, let last, last.url != url,
-            let sizes = sizes(response, over: last.version)
-        {
-            routes.withLock {
-                $0.change(seen.resource) { $0.across.add(deltaBytes: sizes.delta, plainBytes: sizes.plain) }
-            }
-        }
+        measure(\.own, over: response.former)
+        measure(\.across, over: tally.last.flatMap { $0.url == url ? nil : $0.version })
     }
 
     private func sizes(
@@ -196,33 +182,34 @@ extension Observer {
         let plainBytes = delta?.coded == nil ? nil : self.plainBytes(response.body, seen.settings)
         routes.withLock { routes in
             routes.change(seen.resource) { tally in
-                tally.responses += 1
-                tally.bodyBytes += response.body.count
                 tally.add(url: seen.url)
-                tally.fields = seen.fields
-                tally.lifeSeconds = min(tally.lifeSeconds ?? .max, seen.lifeSeconds)
-                if response.isNew { tally.versions += 1 }
-                if seen.request.hasAuthorization || seen.request.hasCookie { tally.credentials += 1 }
-                if let reason = obstacle { tally.obstacles[reason, default: 0] += 1 }
-                if let unkept = seen.unkept { tally.unkept[unkept, default: 0] += 1 }
+                if seen.target.audience != .personal, let offered { tally.last = (seen.urlNumber, offered) }
+                tally.totals.responses += 1
+                tally.totals.bodyBytes += response.body.count
+                tally.totals.fields = seen.fields
+                tally.totals.note(lifeSeconds: seen.lifeSeconds)
+                if response.isNew { tally.totals.versions += 1 }
+                if seen.request.hasAuthorization || seen.request.hasCookie { tally.totals.credentials += 1 }
+                if let reason = obstacle { tally.totals.obstacles[reason.text, default: 0] += 1 }
+                if let unkept = seen.unkept { tally.totals.unkept[unkept.rawValue, default: 0] += 1 }
                 switch visit {
-                case .first: tally.firsts += seen.client == nil ? 0 : 1
+                case .first: tally.totals.firsts += seen.client == nil ? 0 : 1
                 case .again(let lack):
-                    tally.returns += 1
-                    tally.lacks[lack, default: 0] += 1
+                    tally.totals.returns += 1
+                    tally.totals.lacks[lack.rawValue, default: 0] += 1
                 case .holding(let held):
-                    tally.returns += 1
+                    tally.totals.returns += 1
                     if wouldBeDelta {
-                        tally.deltas += 1
-                        tally.deltasOfAll += seen.weight
+                        tally.totals.deltas += 1
+                        tally.totals.deltasOfAll += seen.weight
                     }
                     if let coded = delta?.coded, let plainBytes {
                         let isSameURL = held.url == seen.urlNumber
-                        let back = isSameURL ? max(0, response.number - held.number) : 1
-                        tally.add((coded.count, plainBytes), versionsBack: back)
+                        tally.totals.add(
+                            deltaBytes: coded.count, plainBytes: plainBytes,
+                            versionsBack: isSameURL ? max(0, response.number - held.number) : 1)
                     }
                 }
-                if seen.target.audience != .personal, let offered { tally.last = (seen.urlNumber, offered) }
             }
         }
     }

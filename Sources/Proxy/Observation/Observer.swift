@@ -40,6 +40,21 @@ final class Observer: Sendable {
         budget.withLock { $0.cpuShare = settings.cpuShare }
     }
 
+    /// What was observed so far, by group of URLs.
+    var reports: [ObservedRoutes.Key: SavingsReport.Observed] {
+        routes.withLock { $0.tallies.mapValues(\.report) }
+    }
+
+    /// The cost so far.
+    var cost: SavingsReport.Observing {
+        let now = SystemClock.monotonicNanoseconds
+        let budget = budget.withLock { $0 }
+        let spent = Double(budget.spentNanoseconds)
+        return .init(
+            cpuAllowed: budget.cpuShare, cpuUsed: spent / Double(max(1, now - startNanoseconds)),
+            cpuSeconds: spent / 1e9, clientShare: budget.clientShare)
+    }
+
     // MARK: On the loop
 
     /// Returns the number of a client, by what tells it from others; without this process's key it tells nothing.
@@ -61,15 +76,15 @@ final class Observer: Sendable {
     func count(_ obstacle: Reason, of key: ObservedRoutes.Key, fields: [String: String]) {
         routes.withLock {
             $0.change(key) { tally in
-                tally.responses += 1
-                tally.obstacles[obstacle, default: 0] += 1
-                tally.fields = fields
+                tally.totals.responses += 1
+                tally.totals.obstacles[obstacle.text, default: 0] += 1
+                tally.totals.fields = fields
             }
         }
     }
 
     func countSkipped(_ key: ObservedRoutes.Key) {
-        routes.withLock { $0.change(key) { $0.skipped += 1 } }
+        routes.withLock { $0.change(key) { $0.totals.skipped += 1 } }
     }
 
     /// Has a response measured, or leaves it out.

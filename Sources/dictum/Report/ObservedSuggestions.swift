@@ -20,17 +20,12 @@ struct ObservedSuggestions: Encodable {
         var evidence = RouteSuggestion.Evidence(
             origin: group.authority, match: group.match, urls: max(1, observed.urls))
         // Personal responses are compared with their client's former ones only.
-        evidence.own = sizes(observed.own) ?? sizes(observed.measured)
-        evidence.others = sizes(observed.across)
+        evidence.own = observed.own.count > 0 ? observed.own : observed.measured
+        evidence.others = observed.across
         evidence.isOnePath = observed.paths <= 1
         evidence.lives = observed.lifeSeconds.map { [$0] } ?? []
         evidence.findings = Set(ReportAdvice.findings(observed).map(\.name))
         return evidence
-    }
-
-    private static func sizes(_ sizes: SavingsReport.Sizes) -> RouteSuggestion.Sizes? {
-        guard sizes.count > 0 else { return nil }
-        return RouteSuggestion.Sizes(sizes.deltaBytes / sizes.count, sizes.plainBytes / sizes.count)
     }
 
     /// The suggestions for people.
