@@ -1,20 +1,10 @@
 internal import Dictionaries
-internal import Foundation
 internal import Storage
 
 /// The report of `/report`: what dictionaries save, or would save, per route.
 extension AdminStatus {
-    /// The report as JSON; blocks.
-    var reportJSON: String {
-        let encoder = JSONEncoder()
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings, numbers and Booleans cannot fail to encode.
-        return (try? encoder.encode(report())).map { String(decoding: $0, as: UTF8.self) + "\n" } ?? "{}\n"
-    }
-
     /// Returns the report; blocks.
-    private func report() -> SavingsReport {
+    func report() -> SavingsReport {
         let context = context
         let statistics = context.store.statistics
         var report = SavingsReport(

@@ -98,7 +98,7 @@ final class Observer: Sendable {
     /// Records that a client was told that it holds the current response, which renews its dictionary.
     func confirm(_ seen: ObservedResponse) {
         guard let tag = seen.entityTag, !seen.target.isProvisional, let client = seen.clientKey,
-            Offer.obstacle(request: seen.request, response: seen.facts, policy: seen.route.policy) == nil
+            Offer.obstacle(request: seen.asked.facts, response: seen.facts, policy: seen.route.policy) == nil
         else { return }
         guard let version = store.reader().version(seen.target.key, etag: tag) else { return }
         store.touch(version, now: seen.seconds)
@@ -171,7 +171,7 @@ final class Observer: Sendable {
         facts.bodyBytes = bytes.count
         facts.isBodyWhole = true
         let policy = seen.route.policy
-        if let reason = Admission.obstacle(request: seen.request, response: facts, policy: policy) {
+        if let reason = Admission.obstacle(request: seen.asked.facts, response: facts, policy: policy) {
             count(reason, of: seen.resource, fields: seen.fields)
             return nil
         }

@@ -130,15 +130,12 @@ struct Estimator {
         request.isPathNormal = NormalPath.isNormal(history.url.path)
         // A HAR file does not tell which credentials exactly; both have the same effect.
         request.hasCookie = history.hasCredentials
-        let type = history.mediaType?.prefix { $0 != ";" }.lowercased()
-        var response = ResponseFacts()
-        response.contentType = headers.first(.contentType) ?? type
-        response.cacheControl = CacheControl(headers.values(.cacheControl))
-        response.sentCacheControl = response.cacheControl
-        response.varyNames = Vary.names(headers.values(.vary))
-        response.setCookieNames = headers.values(.setCookie).map {
-            String($0.prefix { $0 != "=" && $0 != ";" })
-        }
+        var response = ResponseFacts(
+            ResponseHead(status: .ok, headers: headers), framing: .none, types: policy.types)
+        // The bodies of a history have no coding.
+        response.coding = .none
+        response.contentType =
+            response.contentType ?? history.mediaType?.prefix { $0 != ";" }.lowercased()
         response.bodyBytes = history.versions.last?.count
         return (request, response)
     }
