@@ -18,15 +18,9 @@ struct ResourceEstimate: Encodable, Sendable {
 
     /// The behaviour of browsers at the response as it is.
     struct Browser: Encodable, Sendable {
-        struct Finding: Encodable, Sendable {
-            let finding: String
-            let level: String
-            let text: String
-        }
-
         /// The seconds for which Chromium keeps the response as a dictionary.
         let keepsSeconds: Int
-        let findings: [Finding]
+        let findings: [DoctorReport.Entry]
     }
 
     /// The clients by the model.
@@ -151,9 +145,7 @@ struct Estimator {
     private static func browser(_ judgement: ResponseJudgement) -> ResourceEstimate.Browser {
         ResourceEstimate.Browser(
             keepsSeconds: judgement.unkept == nil ? Int(max(0, judgement.remainingSeconds)) : 0,
-            findings: judgement.findings.map {
-                .init(finding: $0.name, level: $0.level.rawValue, text: OutputFormat.plain($0.text))
-            })
+            findings: judgement.findings.map(DoctorReport.Entry.init))
     }
 
     // MARK: Clients
