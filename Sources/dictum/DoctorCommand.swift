@@ -71,20 +71,16 @@ struct DoctorCommand: ParsableCommand {
 
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
-        if SharedStoreReport.isFor(url) { return try examineSharedStore() }
-        let seen = try examine()
-        let diagnosis = Diagnosis(seen)
-        let report = DoctorReport(diagnosis, of: seen.url, browser: try? seen.browser?.get())
-        if json {
-            print(OutputFormat.json(report))
-        } else {
-            for line in report.lines { print(line) }
-        }
-        let hasWarnings = diagnosis.findings.contains { $0.level == .warning }
-        if !report.works || fail && hasWarnings { throw ExitCode.failure }
+        let report = try SharedStoreExamination.isFor(url) ? sharedStoreReport() : report(on: examine())
+        print(json ? OutputFormat.json(report) : report.lines.joined(separator: "\n"))
+        if !report.works || fail && report.hasWarnings { throw ExitCode.failure }
     }
 
-    private func examineSharedStore() throws {
+    private func report(on seen: DoctorObservations) -> DoctorReport {
+        DoctorReport(Diagnosis(seen), of: seen.url, browser: try? seen.browser?.get())
+    }
+
+    private func sharedStoreReport() throws -> DoctorReport {
         var settings: RedisSettings
         do throws(RedisURLMistake) {
             settings = try RedisSettings(url: url)
@@ -93,14 +89,7 @@ struct DoctorCommand: ParsableCommand {
         }
         settings.tls.authority = request.ca
         settings.passwordFile = passwordFile
-        let report = SharedStoreReport(settings)
-        if json {
-            print(OutputFormat.json(report))
-        } else {
-            for line in report.lines { print(line) }
-        }
-        let hasWarnings = report.findings.contains { $0.level == DoctorFinding.Level.warning.rawValue }
-        if !report.works || fail && hasWarnings { throw ExitCode.failure }
+        return SharedStoreExamination.report(on: settings)
     }
 
     private func examine() throws -> DoctorObservations {

@@ -35,8 +35,11 @@ package struct TargetURI: Hashable, Sendable {
 
     /// Returns true for names and addresses that are potentially trustworthy without TLS (W3C Secure Contexts section
     /// 3.1).
-    private static func isLoopback(_ host: String) -> Bool {
-        if host == "localhost" || host.hasSuffix(".localhost") || host == "[::1]" { return true }
+    package static func isLoopback(_ host: String) -> Bool {
+        let host = host.lowercased()
+        if host == "localhost" || host.hasSuffix(".localhost") || ["::1", "[::1]"].contains(host) {
+            return true
+        }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
     }

@@ -19,7 +19,7 @@ struct AdminAPI: Sendable {
         case .routes: .json(RouteReports(status.snapshot()))
         case .history: .json(status.history.report)
         case .chains: chains(try ChainQuery(request.query))
-        case .report: AdminResponse(.ok, status.reportJSON, contentType: "application/json")
+        case .report: .json(status.report())
         case .configuration: configuration(asYAML: request.prefersYAML)
         case .logLevel: logLevel
         case .dictionaries, .dictionariesOn, .dictionariesOff: dictionaries

@@ -5,50 +5,11 @@ internal import Primitives
 ///
 /// Safe from any thread.
 final class AdminHistory: Sendable {
-    /// The totals since the start of the process, at one moment.
-    struct Totals: Sendable {
-        let nanoseconds: Int64
-        let requests: Int
-        let deltas: Int
-        let bytes: BodyBytes
-        let codingSeconds: Double
-    }
-
-    static let intervalSeconds = 10
-    /// The charts show five minutes.
-    static let countMax = 31
-
-    private let queue = DispatchQueue(label: "dictum.admin.history", qos: .utility)
-    private let recent = Guarded<[Totals]>([])
-    private let isOver = Guarded(false)
-
-    /// Records totals now and every few seconds, until `stop`.
-    ///
-    /// - Parameter read: reads the totals, on a queue of its own where it may block; nil if there is nobody to show them to.
-    func start(_ read: @escaping @Sendable () -> Totals?) {
-        queue.async { [weak self] in self?.record(read) }
-    }
-
-    /// Ends the recording; a reading in progress may still end.
-    func stop() { isOver.withLock { $0 = true } }
-
-    private func record(_ read: @escaping @Sendable () -> Totals?) {
-        guard !isOver.withLock({ $0 }) else { return }
-        if let totals = read() {
-            recent.withLock { recent in
-                recent.append(totals)
-                if recent.count > Self.countMax { recent.removeFirst() }
-            }
-        }
-        queue.asyncAfter(deadline: .now() + .seconds(Self.intervalSeconds)) { [weak self] in
-            self?.record(read)
-        }
-    }
-
     /// The response to `/history`.
     struct Report: Encodable, Sendable {
+        /// The totals since the start of the process, at one moment.
         struct Point: Encodable, Sendable {
-            let ageSeconds: Double
+            var ageSeconds = 0.0
             let requests: Int
             let deltas: Int
             let sentBytes: Int
@@ -60,13 +21,44 @@ final class AdminHistory: Sendable {
         let points: [Point]
     }
 
+    static let intervalSeconds = 10
+    /// The charts show five minutes.
+    static let countMax = 31
+
+    private let queue = DispatchQueue(label: "dictum.admin.history", qos: .utility)
+    private let recent = Guarded<[(nanoseconds: Int64, point: Report.Point)]>([])
+    private let isOver = Guarded(false)
+
+    /// Records totals now and every few seconds, until `stop`.
+    ///
+    /// - Parameter read: reads the totals, on a queue of its own where it may block; nil if there is nobody to show them to.
+    func start(_ read: @escaping @Sendable () -> Report.Point?) {
+        queue.async { [weak self] in self?.record(read) }
+    }
+
+    /// Ends the recording; a reading in progress may still end.
+    func stop() { isOver.withLock { $0 = true } }
+
+    private func record(_ read: @escaping @Sendable () -> Report.Point?) {
+        guard !isOver.withLock({ $0 }) else { return }
+        if let point = read() {
+            recent.withLock { recent in
+                recent.append((SystemClock.monotonicNanoseconds, point))
+                if recent.count > Self.countMax { recent.removeFirst() }
+            }
+        }
+        queue.asyncAfter(deadline: .now() + .seconds(Self.intervalSeconds)) { [weak self] in
+            self?.record(read)
+        }
+    }
+
     var report: Report {
         let now = SystemClock.monotonicNanoseconds
         return Report(
-            points: recent.withLock { $0 }.map {
-                .init(
-                    ageSeconds: Double(now - $0.nanoseconds) / 1e9, requests: $0.requests, deltas: $0.deltas,
-                    sentBytes: $0.bytes.sent, plainBytes: $0.bytes.plain, codingSeconds: $0.codingSeconds)
+            points: recent.withLock { $0 }.map { nanoseconds, point in
+                var point = point
+                point.ageSeconds = Double(now - nanoseconds) / 1e9
+                return point
             })
     }
 }
@@ -75,15 +67,16 @@ extension AdminStatus {
     /// Returns the totals of now, or nil without an admin listener; blocks.
     ///
     /// It reads few counters, because it runs all the time.
-    func totals() -> AdminHistory.Totals? {
+    func totals() -> AdminHistory.Report.Point? {
         let context = context
         guard context.configuration.admin != nil else { return nil }
         let routes = context.routeNames.texts
         let samples = MetricSample.summed(counters().flatMap { $0.bodySamples(routes: routes) })
-        let live = LiveTotals(samples, context.gain.totals).all
-        return AdminHistory.Totals(
-            nanoseconds: SystemClock.monotonicNanoseconds, requests: live.reduce(0) { $0 + $1.requests },
-            deltas: live.reduce(0) { $0 + $1.deltas }, bytes: BodyBytes(live.map { BodyBytes($0) }),
+        let live = SavingsReport.Live.byRoute(samples, context.gain.totals).values
+        let bytes = BodyBytes(live.map { BodyBytes($0) })
+        return .init(
+            requests: live.reduce(0) { $0 + $1.requests }, deltas: live.reduce(0) { $0 + $1.deltas },
+            sentBytes: bytes.sent, plainBytes: bytes.plain,
             codingSeconds: SampleTable(samples)["dictum_compression_seconds_total"].reduce(0) {
                 $0 + $1.value
             })

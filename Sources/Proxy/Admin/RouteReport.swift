@@ -11,7 +11,7 @@ struct RouteReports: Encodable, Sendable {
     init(_ snapshot: AdminStatus.Snapshot) {
         let context = snapshot.context
         let configured = context.configuration.routes
-        let totals = LiveTotals(snapshot.samples, context.gain.totals)
+        let totals = SavingsReport.Live.byRoute(snapshot.samples, context.gain.totals)
         time = Int(SystemClock.unixSeconds)
         let names = context.routeNames
         var seen: Set<String> = []

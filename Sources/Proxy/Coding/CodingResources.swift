@@ -37,25 +37,36 @@ final class CodingResources: Sendable {
                 """))
     }
 
-    /// Returns the strongest pass for a delta, whose body is a version at `target` and whose dictionary is another version.
-    func strongestPass(
-        _ key: DeltaKey, of target: VersionKey, over version: Storage.Version, in store: DictionaryStore,
-        on route: Route, withMemory: @escaping @Sendable (Int, () -> Void) -> Bool
-    ) -> StrongestPass {
-        StrongestPass(
-            key: key,
-            inputs: {
-                let index = store.reader()
-                guard let newest = index.newest(target),
-                    let same = index.version(target, digest: key.body),
-                    newest.id == same.id, let body = store.hotBody(of: newest),
-                    let dictionary = store.hotBody(of: version)
-                else { return nil }
-                return (body, dictionary)
-            },
-            withMemory: withMemory,
-            onInexact: { [self] in
-                reportInexact(key, key.coding, dictionary: key.dictionary, in: key.scope, on: route)
-            })
+    /// Notes a client that gets a delta; a delta that three clients have asked for is coded again at the strongest setting.
+    ///
+    /// - Parameters:
+    ///   - target: The place where the body is the newest version; nil if it is none.
+    ///   - dictionary: The version that the delta is over, and its body.
+    ///   - withMemory: Runs the pass within a number of bytes of memory; returns false if there are none.
+    func noteAsker(
+        _ address: UInt128, of key: DeltaKey, bodyBytes: Int, at target: AdmissionTarget?,
+        over dictionary: (version: Storage.Version, body: Body), in store: DictionaryStore, on route: Route,
+        withMemory: @escaping @Sendable (Int, () -> Void) -> Bool
+    ) {
+        guard deltas.cache.recordPeer(address, of: key) else { return }
+        guard let target, !target.isProvisional,
+            max(dictionary.body.count, bodyBytes) <= StrongestPass.bytesMax
+        else { return deltas.cache.cancelStrongest(key) }
+        let (place, version) = (target.key, dictionary.version)
+        deltas.strengthen(
+            StrongestPass(
+                key: key,
+                inputs: {
+                    let index = store.reader()
+                    guard let newest = index.newest(place),
+                        let same = index.version(place, digest: key.body), newest.id == same.id,
+                        let body = store.hotBody(of: newest), let dictionary = store.hotBody(of: version)
+                    else { return nil }
+                    return (body, dictionary)
+                },
+                withMemory: withMemory,
+                onInexact: { [self] in
+                    reportInexact(key, key.coding, dictionary: key.dictionary, in: key.scope, on: route)
+                }))
     }
 }

@@ -148,7 +148,7 @@ extension Exchange {
         encounter.isAlwaysTaken = candidate.isPromised || isAlwaysTaken(target, response)
         encounter.head = response.headToKeep
         encounter.held = renewableVersion(for: response.facts)
-        encounter.lifeSeconds = lifeSeconds(of: response)
+        encounter.lifeSeconds = lifeSeconds(of: response, on: route)
         encounter.deltaBytes = candidate.deltaBytes
         return encounter
     }
@@ -260,7 +260,7 @@ extension Exchange {
     /// Returns true if the client gains by another dictionary than the one it has come with, or has none.
     func isRenewed(_ response: UpstreamResponse, deltaBytes: Int?) -> Bool {
         Renewal.isDue(
-            of: renewableVersion(for: response.facts), lifeSeconds: lifeSeconds(of: response),
+            of: renewableVersion(for: response.facts), lifeSeconds: lifeSeconds(of: response, on: route),
             deltaBytes: deltaBytes, now: SystemClock.unixSeconds)
     }
 
@@ -270,7 +270,7 @@ extension Exchange {
     }
 
     /// Returns the time for which a client keeps the offered body; nil if no field says so.
-    private func lifeSeconds(of response: UpstreamResponse) -> Int? {
+    func lifeSeconds(of response: UpstreamResponse, on route: Route) -> Int? {
         if let ttl = route.dictionary?.ttlSeconds { return ttl }
         let seconds = freshness(of: response).remainingSeconds(at: Int64(SystemClock.unixSeconds))
         return seconds > 0 ? Int(clamping: seconds) : nil

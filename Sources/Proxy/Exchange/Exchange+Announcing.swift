@@ -54,7 +54,7 @@ extension Exchange {
     }
 
     /// Returns for how long a browser keeps the response as a dictionary.
-    private func keptSeconds(_ response: UpstreamResponse) -> Int {
+    func keptSeconds(_ response: UpstreamResponse) -> Int {
         guard unkeptReason(response) == nil else { return 0 }
         return Int(max(0, freshness(of: response).remainingSeconds(at: Int64(SystemClock.unixSeconds))))
     }

@@ -8,19 +8,16 @@ internal import Storage
 /// What is known of an exchange on an observed route; the exchange itself goes on as if there were no dictionaries.
 final class ObservedExchange {
     let request: ObservedRequest
-    /// The response without its body, and the group that it counts in, once its head has come.
-    private var begun: (response: (ObservedBody) -> ObservedResponse, key: ObservedRoutes.Key)?
+    /// The response without its body, once its head has come.
+    private var begun: ObservedResponse?
     private var copy: ObservedBody.Copy?
 
     init(_ request: ObservedRequest) { self.request = request }
 
     /// Begins to copy a body; another one is forgotten.
-    fileprivate func begin(
-        _ copy: consuming ObservedBody.Copy, of key: ObservedRoutes.Key,
-        _ response: @escaping (ObservedBody) -> ObservedResponse
-    ) {
+    fileprivate func begin(_ copy: consuming ObservedBody.Copy, of response: ObservedResponse) {
         self.copy = consume copy
-        begun = (response, key)
+        begun = response
     }
 
     fileprivate func end() {
@@ -32,38 +29,17 @@ final class ObservedExchange {
     func append(_ bytes: Span<UInt8>, _ observer: Observer) {
         guard let begun else { return }
         guard copy?.append(bytes) == true else {
-            observer.countSkipped(begun.key)
+            observer.countSkipped(begun.resource)
             return end()
         }
     }
 
     /// Returns the whole response; nil if it is not measured.
     fileprivate func take() -> ObservedResponse? {
-        guard let begun, let body = copy?.take() else { return nil }
+        guard var response = begun, let body = copy?.take() else { return nil }
         end()
-        return begun.response(body)
-    }
-}
-
-/// A request on an observed route, as a live route would read it.
-struct ObservedRequest {
-    /// The route as it would be with dictionaries.
-    let route: Route
-    var facts: RequestFacts
-    let url: PathAndQuery
-    let authority: String
-    /// The number of the client; nil if it is unknown.
-    let client: UInt64?
-    /// The number of clients that it stands for.
-    let weight: Double
-    let address: UInt128?
-
-    /// Returns the group that the response counts in; personal paths have no group of their own.
-    func key(isPersonal: Bool) -> ObservedRoutes.Key {
-        let hidesPath = isPersonal || route.policy.scope == .private
-        return ObservedRoutes.Key(
-            route: route.text, authority: authority,
-            match: hidesPath ? route.match.text : PathShape.pattern(of: url.path))
+        (response.body, response.milliseconds) = (body, SystemClock.unixMilliseconds)
+        return response
     }
 }
 
@@ -84,7 +60,8 @@ extension Exchange {
         observed = ObservedExchange(
             ObservedRequest(
                 route: route, facts: facts, url: resource.url, authority: authority, client: client,
-                weight: weight, address: address))
+                weight: weight, address: address, plainCodings: otherCodings,
+                compression: context.configuration.compression))
     }
 
     /// Returns the number of the client at an address: clients behind one address differ by their User-Agent and
@@ -107,40 +84,35 @@ extension Exchange {
     /// Decides about a response as a live route would, and begins to copy its body.
     func observeHead(_ head: borrowing ResponseHead, framing: BodyFraming) {
         guard let observed else { return }
-        let route = observed.request.route
+        var asked = observed.request
+        let route = asked.route
         var received = copy head
         received.headers.removeConnectionFields()
-        var request = observed.request.facts
         let tag = identityTag(on: route, response: received.headers)
-        if tag != nil { request.hasWholeIdentity = true }
+        if tag != nil { asked.facts.hasWholeIdentity = true }
         let facts = ResponseFacts(received, framing: framing, types: route.policy.types)
         var response = UpstreamResponse(head: received, facts: facts)
         editFields(of: &response)
-        settleFreshness(of: &response, on: route, for: request)
+        settleFreshness(of: &response, on: route, for: asked.facts)
         observed.end()
         let isConfirmed = response.facts.status == 304
         if isConfirmed { response.facts.status = 200 }
-        let isPersonal =
-            Audience.of(request: request, response: response.facts, policy: route.policy) == .personal
-        let key = observed.request.key(isPersonal: isPersonal)
+        let audience = Audience.of(request: asked.facts, response: response.facts, policy: route.policy)
+        let key = asked.key(isPersonal: audience == .personal)
         if !isConfirmed,
             let obstacle = Admission.obstacle(
-                request: request, response: response.facts, policy: route.policy)
+                request: asked.facts, response: response.facts, policy: route.policy)
                 ?? (response.facts.hasUseAsDictionary ? .offeredUpstream : nil)
         {
             return context.observer.count(obstacle, of: key, fields: Self.judgedFields(response))
         }
-        guard let seen = seen(response, request, key, tag, observed.request) else { return }
-        if isConfirmed {
-            context.observer.confirm(seen(.none(context.observer.memory)))
-        } else {
-            var coding: ContentCoding?
-            if case .known(let own) = response.facts.coding { coding = own }
-            observed.begin(
-                ObservedBody.Copy(
-                    coding, bytesMax: route.policy.bodyBytesMax, memory: context.observer.memory),
-                of: key, seen)
-        }
+        guard let seen = seen(response, for: audience, key, tag, asked) else { return }
+        if isConfirmed { return context.observer.confirm(seen) }
+        var coding: ContentCoding?
+        if case .known(let own) = response.facts.coding { coding = own }
+        observed.begin(
+            ObservedBody.Copy(coding, bytesMax: route.policy.bodyBytesMax, memory: context.observer.memory),
+            of: seen)
     }
 
     /// Has a complete response measured.
@@ -149,41 +121,23 @@ extension Exchange {
         observed = nil
     }
 
-    /// Returns a function that makes the whole response of its body; nil if no chain is for it.
+    /// Returns the response without its body; nil if no chain is for it.
     private func seen(
-        _ response: UpstreamResponse, _ request: RequestFacts, _ key: ObservedRoutes.Key, _ tag: IdentityTag?,
-        _ observed: ObservedRequest
-    ) -> ((ObservedBody) -> ObservedResponse)? {
-        let route = observed.route
-        var resource = RequestedResource(authority: observed.authority, url: observed.url, route: route)
+        _ response: UpstreamResponse, for audience: Audience, _ key: ObservedRoutes.Key, _ tag: IdentityTag?,
+        _ asked: ObservedRequest
+    ) -> ObservedResponse? {
+        var resource = RequestedResource(authority: asked.authority, url: asked.url, route: asked.route)
         if let tag { resource.scope = .private(tag) }
         guard
             let target = resource.target(
-                for: Audience.of(request: request, response: response.facts, policy: route.policy),
-                variant: variant(of: response.facts), isOffered: true, context.store.keys)
+                for: audience, variant: variant(of: response.facts), isOffered: true, context.store.keys)
         else { return nil }
-        let unkept = unkeptReason(response)
-        let remaining = Int(
-            clamping: freshness(of: response).remainingSeconds(at: Int64(SystemClock.unixSeconds)))
-        let compression = context.configuration.compression
-        let settings = ObservedResponse.Settings(
-            preference: compression.preference, levels: compression.levels,
-            plainCodings: compression.codings.filter {
-                !$0.usesDictionary && facts.acceptEncoding.quality(of: $0) > 0
-            })
-        let fields = Self.judgedFields(response)
-        return { body in
-            ObservedResponse(
-                route: route, resource: key, request: request, facts: response.facts, target: target,
-                url: observed.url,
-                entityTag: response.head.headers.first(.etag).flatMap { EntityTag($0)?.opaque },
-                client: observed.client, weight: observed.weight, address: observed.address,
-                lifeSeconds: unkept == nil ? max(0, remaining) : 0,
-                renewalSeconds: route.dictionary?.ttlSeconds ?? (remaining > 0 ? remaining : nil),
-                unkept: unkept, fields: fields, milliseconds: SystemClock.unixMilliseconds,
-                settings: settings,
-                body: body)
-        }
+        return ObservedResponse(
+            asked: asked, resource: key, facts: response.facts, target: target,
+            entityTag: response.head.headers.first(.etag).flatMap { EntityTag($0)?.opaque },
+            lifeSeconds: keptSeconds(response), renewalSeconds: lifeSeconds(of: response, on: asked.route),
+            unkept: unkeptReason(response), fields: Self.judgedFields(response),
+            body: .none(context.observer.memory))
     }
 
     /// Returns the fields by which the doctor judges a response: of cookies the names, of an entity tag that it is there.

@@ -119,18 +119,15 @@ extension Exchange {
         if response.facts.status == 304, !headers.contains(.cacheControl), !headers.contains(.expires) {
             return nil
         }
-        var fields = UnkeptReason.Fields()
-        fields.variesByAnything = response.facts.varyNames.contains("*")
-        // With max-age no other source of a lifetime counts.
-        if cacheControl.maxAge == nil {
-            fields.hasETag = headers.contains(.etag)
-            fields.hasExpires = headers.contains(.expires)
-            fields.hasLastModified = headers.contains(.lastModified)
+        // Most responses end here, before a date is read.
+        if let life = cacheControl.maxAge, life > 0, !cacheControl.noStore, !cacheControl.noCache,
+            !headers.contains(.age), !headers.contains(.pragma), !response.facts.varyNames.contains("*")
+        {
+            return nil
         }
-        return UnkeptReason.find(cacheControl, fields) {
-            if let life = cacheControl.maxAge, life > 0, !headers.contains(.age) { return Int64(life) }
-            return freshness(of: response).remainingSeconds(at: Int64(SystemClock.unixSeconds))
-        }
+        return BrowserFreshness(
+            headers, cacheControl, hasHeuristic: isGetOrHead, receivedAt: Int64(SystemClock.unixSeconds)
+        ).obstacle
     }
 
     /// Returns the warning of offers in vain; `isSetHere` says that the route's own cache_control is the reason.

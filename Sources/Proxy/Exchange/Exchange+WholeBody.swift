@@ -215,26 +215,13 @@ extension Exchange {
         return route.hasBuilt(version) ? .built : context.store.deltaScope(of: version.chainKey)
     }
 
-    /// Notes the client that gets a delta; a delta that three clients have asked for is coded again at the strongest setting.
     private func noteAsker(_ response: UpstreamResponse, bodyBytes: Int, _ result: CodingJob.Result) {
-        guard let key = result.key,
-            context.deltas.cache.recordPeer(peer.clientAddress(request.headers), of: key)
-        else { return }
-        guard let pass = strongestPass(key, response, bodyBytes: bodyBytes) else {
-            return context.deltas.cache.cancelStrongest(key)
-        }
-        context.deltas.strengthen(pass)
-    }
-
-    private func strongestPass(
-        _ key: DeltaKey, _ response: UpstreamResponse, bodyBytes: Int
-    ) -> StrongestPass? {
-        guard case .ready(let version, let dictionary) = dictionary, let target = response.target,
-            !target.isProvisional, max(dictionary.count, bodyBytes) <= StrongestPass.bytesMax
-        else { return nil }
+        guard let key = result.key, case .ready(let version, let dictionary) = dictionary else { return }
         let memory = context.compressionMemory
-        return context.coding.strongestPass(key, of: target.key, over: version, in: context.store, on: route)
-        {
+        context.coding.noteAsker(
+            peer.clientAddress(request.headers), of: key, bodyBytes: bodyBytes, at: response.target,
+            over: (version, dictionary), in: context.store, on: route
+        ) {
             memory.lend($0, to: $1) != nil
         }
     }
@@ -248,10 +235,15 @@ extension Exchange {
         context.gain.submit(
             GainSampler.Sample(
                 route: route.index == nil ? "none" : route.text, body: body, deltaBytes: deltaBytes,
-                codings: compression.codings.filter {
-                    !$0.usesDictionary && facts.acceptEncoding.quality(of: $0) > 0
-                },
+                codings: otherCodings,
                 isAcrossURLs: isNamed && !version.isFrom(resource.url.text)),
             levels: compression.levels)
+    }
+
+    /// The codings without a dictionary that the client accepts.
+    var otherCodings: [ContentCoding] {
+        context.configuration.compression.codings.filter {
+            !$0.usesDictionary && facts.acceptEncoding.quality(of: $0) > 0
+        }
     }
 }

@@ -1,5 +1,5 @@
-internal import Dictionaries
-internal import HTTP
+package import Dictionaries
+package import HTTP
 
 extension RequestFacts {
     /// Reads the facts that decisions need from a request as it was received.
@@ -62,7 +62,7 @@ extension RequestFacts {
 
 extension ResponseFacts {
     /// Reads the facts that decisions need from the upstream's response.
-    init(_ head: borrowing ResponseHead, framing: BodyFraming, types: MediaTypes) {
+    package init(_ head: borrowing ResponseHead, framing: BodyFraming, types: MediaTypes) {
         self.init()
         status = Int(head.status.rawValue)
         head.headers.forEachValue(of: .contentType) { value in

@@ -3,24 +3,41 @@ internal import HTTP
 internal import Primitives
 internal import Storage
 
-/// A complete response of an observed route, with the facts that decide what dictionaries would have done.
-struct ObservedResponse: Sendable {
+/// A request on an observed route, as a live route would read it.
+struct ObservedRequest: Sendable {
     /// The route as it would be with dictionaries.
     let route: Route
-    let resource: ObservedRoutes.Key
-    /// The request, as if its client accepted every coding over a dictionary.
-    let request: RequestFacts
-    var facts: ResponseFacts
-    /// The place of the body, and its offer.
-    let target: AdmissionTarget
+    /// The facts as if the client accepted every coding over a dictionary.
+    var facts: RequestFacts
     let url: PathAndQuery
-    /// The opaque-tag of the entity tag.
-    let entityTag: String?
-    /// The number of the client; nil if the client is unknown.
+    let authority: String
+    /// The number of the client; nil if it is unknown.
     let client: UInt64?
     /// The number of clients that it stands for.
     let weight: Double
     let address: UInt128?
+    /// The codings without a dictionary that the client accepts.
+    let plainCodings: [ContentCoding]
+    let compression: Configuration.Compression
+
+    /// Returns the group that the response counts in; personal paths have no group of their own.
+    func key(isPersonal: Bool) -> ObservedRoutes.Key {
+        let hidesPath = isPersonal || route.policy.scope == .private
+        return ObservedRoutes.Key(
+            route: route.text, authority: authority,
+            match: hidesPath ? route.match.text : PathShape.pattern(of: url.path))
+    }
+}
+
+/// A response of an observed route, with the facts that decide what dictionaries would have done.
+struct ObservedResponse: Sendable {
+    let asked: ObservedRequest
+    let resource: ObservedRoutes.Key
+    var facts: ResponseFacts
+    /// The place of the body, and its offer.
+    let target: AdmissionTarget
+    /// The opaque-tag of the entity tag.
+    let entityTag: String?
     /// The seconds for which a browser keeps the response as a dictionary.
     let lifeSeconds: Int
     /// The seconds by which a client's dictionary is renewed; nil if no field says so.
@@ -28,25 +45,18 @@ struct ObservedResponse: Sendable {
     let unkept: UnkeptReason?
     /// The fields that decide what browsers do, without values that may be personal.
     let fields: [String: String]
-    let milliseconds: Int64
-    let settings: Settings
-    let body: ObservedBody
+    /// The body once it is complete, and the time at which it was.
+    var body: ObservedBody
+    var milliseconds = SystemClock.unixMilliseconds
 
-    /// The settings of compression.
-    struct Settings: Sendable {
-        let preference: CodingPreference
-        let levels: CodingLevels
-        /// The codings without a dictionary that the client accepts.
-        let plainCodings: [ContentCoding]
-    }
-
+    var route: Route { asked.route }
     var seconds: Int { Int(milliseconds / 1000) }
     /// The time until which a client keeps the response, in milliseconds since 1970.
     var expiry: Int64 { milliseconds + 1000 * Int64(min(lifeSeconds, 1 << 32)) }
 
     /// The key under which the client's dictionary is kept; nil for unknown clients.
     var clientKey: ObservedClients.Key? {
-        client.map { client in
+        asked.client.map { client in
             var hasher = Hasher()
             hasher.combine(target.key.chainKey.authority)
             hasher.combine(target.key.chainKey.match)
@@ -58,9 +68,9 @@ struct ObservedResponse: Sendable {
     var urlNumber: Int {
         var hasher = Hasher()
         hasher.combine(target.key.chainKey.authority)
-        hasher.combine(url.text)
+        hasher.combine(asked.url.text)
         hasher.combine(target.key.variant)
-        if target.audience == .personal { hasher.combine(client) }
+        if target.audience == .personal { hasher.combine(asked.client) }
         return hasher.finalize()
     }
 }

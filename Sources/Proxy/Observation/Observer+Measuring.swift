@@ -20,7 +20,7 @@ extension Observer {
             }
         }
         let obstacle = Offer.obstacle(
-            request: seen.request, response: response.facts, policy: seen.route.policy)
+            request: seen.asked.facts, response: response.facts, policy: seen.route.policy)
         compare(response)
         var offered: Storage.Version?
         if obstacle == nil { offered = offer(response, held, delta) }
@@ -37,8 +37,8 @@ extension Observer {
                 dictionary.map { .found(prefersDcb: DictionaryFit.prefersDcb(dictionary: $0)) } ?? .cold
         }
         return Negotiation.decide(
-            request: response.seen.request, response: response.facts, route: response.seen.route.policy,
-            dictionary: lookUp, serverPreference: response.seen.settings.preference)
+            request: response.seen.asked.facts, response: response.facts, route: response.seen.route.policy,
+            dictionary: lookUp, serverPreference: response.seen.asked.compression.preference)
     }
 
     // MARK: Deltas
@@ -53,51 +53,30 @@ extension Observer {
         var job = CodingJob(
             bytes: response.body.bytes, newest: nil, needsDigest: true, coding: coding,
             dictionary: dictionary,
-            scope: store.deltaScope(of: version.chainKey), route: seen.route, levels: seen.settings.levels,
+            scope: store.deltaScope(of: version.chainKey), route: seen.route,
+            levels: seen.asked.compression.levels,
             resources: self.coding)
         job.identity = .known(response.body, isNewest: response.isNewest)
         guard let result = job.codedHere() else { return nil }
-        if let key = result.key, let address = seen.address,
-            self.coding.deltas.cache.recordPeer(address, of: key)
-        {
-            strengthen(key, response, over: dictionary, version)
+        if let key = result.key, let address = seen.asked.address {
+            self.coding.noteAsker(
+                address, of: key, bodyBytes: response.body.count, at: seen.target,
+                over: (version, dictionary),
+                in: store, on: seen.route
+            ) { bytes, work in
+                self.timed { self.coding.memory.lend(bytes, to: work) } != nil
+            }
         }
         return result
     }
 
-    /// Has a delta that three clients would have got coded once more, as a live route does.
-    private func strengthen(
-        _ key: DeltaKey, _ response: Identified, over dictionary: Body, _ version: Storage.Version
-    ) {
-        guard !response.seen.target.isProvisional,
-            max(dictionary.count, response.body.count) <= StrongestPass.bytesMax
-        else { return coding.deltas.cache.cancelStrongest(key) }
-        let resources = coding
-        coding.deltas.strengthen(
-            resources.strongestPass(
-                key, of: response.key, over: version, in: store, on: response.seen.route
-            ) { bytes, work in
-                self.timed { resources.memory.lend(bytes, to: work) } != nil
-            })
-    }
-
     /// Returns the size in the best coding without a dictionary that the client accepts.
-    private func plainBytes(_ body: Body, _ settings: ObservedResponse.Settings) -> Int? {
-        let key = PlainKey(body: body.digest, codings: settings.plainCodings)
+    private func plainBytes(_ response: Identified) -> Int? {
+        let (body, asked) = (response.body, response.seen.asked)
+        let key = PlainKey(body: body.digest, codings: asked.plainCodings)
         if let known = plainSizes.withLock({ $0.value(key) }) { return known }
-        let bytes = body.bytes
-        var best = bytes.count
-        for coding in settings.plainCodings {
-            let level =
-                settings.levels.isSlow(coding)
-                ? settings.levels.givenForStream(coding) : settings.levels.given(for: coding)
-            let options = EncoderOptions(bodyBytes: body.count, level: level)
-            let size = self.coding.memory.lend(Codec.memoryEstimate(for: coding, options: options)) {
-                try? Codec.encode(bytes.span, coding, options: options).count
-            }
-            guard let size else { return nil }
-            best = min(best, size ?? best)
-        }
+        let best = asked.compression.levels.leastBytes(of: body.bytes, in: asked.plainCodings, coding.memory)
+        guard let best else { return nil }
         plainSizes.withLock { $0.set(best, for: key) }
         return best
     }
@@ -108,31 +87,28 @@ extension Observer {
         let seen = response.seen
         guard seen.target.audience != .personal, !response.isNewest, hasPlenty() else { return }
         let url = seen.urlNumber
-        let (own, across, last) = routes.withLock { routes in
-            let tally = routes.tallies[seen.resource]
-            return (tally?.own.count ?? 0, tally?.across.count ?? 0, tally?.last)
-        }
-        if own < ObservedTally.samplesMax, let former = response.former,
-            let sizes = sizes(response, over: former)
-        {
+        let tally = routes.withLock { $0.tallies[seen.resource] } ?? ObservedTally()
+        func measure(
+            _ path: WritableKeyPath<SavingsReport.Observed, DeltaSizes>, over version: Storage.Version?
+        ) {
+            guard tally.totals[keyPath: path].count < ObservedTally.samplesMax, let version,
+                let sizes = sizes(response, over: version)
+            else { return }
             routes.withLock {
-                $0.change(seen.resource) { $0.own.add(deltaBytes: sizes.delta, plainBytes: sizes.plain) }
+                $0.change(seen.resource) {
+                    $0.totals[keyPath: path].add(deltaBytes: sizes.delta, plainBytes: sizes.plain)
+                }
             }
         }
-        if across < ObservedTally.samplesMax, let last, last.url != url,
-            let sizes = sizes(response, over: last.version)
-        {
-            routes.withLock {
-                $0.change(seen.resource) { $0.across.add(deltaBytes: sizes.delta, plainBytes: sizes.plain) }
-            }
-        }
+        measure(\.own, over: response.former)
+        measure(\.across, over: tally.last.flatMap { $0.url == url ? nil : $0.version })
     }
 
     private func sizes(
         _ response: Identified, over version: Storage.Version
     ) -> (delta: Int, plain: Int)? {
         guard let dictionary = store.hotBody(of: version), dictionary.digest != response.body.digest,
-            let plain = plainBytes(response.body, response.seen.settings)
+            let plain = plainBytes(response)
         else { return nil }
         let outcome = coding.deltas.makeOnce(
             response.body.bytes, over: dictionary, .dcz, in: store.deltaScope(of: version.chainKey))
@@ -164,7 +140,7 @@ extension Observer {
             return try? store.admit(
                 VersionCandidate(
                     response.body, key: response.key,
-                    policy: seen.route.admission(to: response.key.chainKey, from: seen.address),
+                    policy: seen.route.admission(to: response.key.chainKey, from: seen.asked.address),
                     etag: seen.entityTag, contentType: response.facts.contentType),
                 over: held?.version, now: seen.seconds)
         }
@@ -193,36 +169,38 @@ extension Observer {
         let seen = response.seen
         // A delta that is no shorter is not sent.
         let wouldBeDelta = decision.coding.usesDictionary && delta?.obstacle == nil
-        let plainBytes = delta?.coded == nil ? nil : self.plainBytes(response.body, seen.settings)
+        let plainBytes = delta?.coded == nil ? nil : self.plainBytes(response)
         routes.withLock { routes in
             routes.change(seen.resource) { tally in
-                tally.responses += 1
-                tally.bodyBytes += response.body.count
-                tally.add(url: seen.url)
-                tally.fields = seen.fields
-                tally.lifeSeconds = min(tally.lifeSeconds ?? .max, seen.lifeSeconds)
-                if response.isNew { tally.versions += 1 }
-                if seen.request.hasAuthorization || seen.request.hasCookie { tally.credentials += 1 }
-                if let reason = obstacle { tally.obstacles[reason, default: 0] += 1 }
-                if let unkept = seen.unkept { tally.unkept[unkept, default: 0] += 1 }
+                tally.add(url: seen.asked.url)
+                if seen.target.audience != .personal, let offered { tally.last = (seen.urlNumber, offered) }
+                tally.totals.responses += 1
+                tally.totals.bodyBytes += response.body.count
+                tally.totals.fields = seen.fields
+                tally.totals.note(lifeSeconds: seen.lifeSeconds)
+                if response.isNew { tally.totals.versions += 1 }
+                let request = seen.asked.facts
+                if request.hasAuthorization || request.hasCookie { tally.totals.credentials += 1 }
+                if let reason = obstacle { tally.totals.obstacles[reason.text, default: 0] += 1 }
+                if let unkept = seen.unkept { tally.totals.unkept[unkept.rawValue, default: 0] += 1 }
                 switch visit {
-                case .first: tally.firsts += seen.client == nil ? 0 : 1
+                case .first: tally.totals.firsts += seen.asked.client == nil ? 0 : 1
                 case .again(let lack):
-                    tally.returns += 1
-                    tally.lacks[lack, default: 0] += 1
+                    tally.totals.returns += 1
+                    tally.totals.lacks[lack.rawValue, default: 0] += 1
                 case .holding(let held):
-                    tally.returns += 1
+                    tally.totals.returns += 1
                     if wouldBeDelta {
-                        tally.deltas += 1
-                        tally.deltasOfAll += seen.weight
+                        tally.totals.deltas += 1
+                        tally.totals.deltasOfAll += seen.asked.weight
                     }
                     if let coded = delta?.coded, let plainBytes {
                         let isSameURL = held.url == seen.urlNumber
-                        let back = isSameURL ? max(0, response.number - held.number) : 1
-                        tally.add((coded.count, plainBytes), versionsBack: back)
+                        tally.totals.add(
+                            deltaBytes: coded.count, plainBytes: plainBytes,
+                            versionsBack: isSameURL ? max(0, response.number - held.number) : 1)
                     }
                 }
-                if seen.target.audience != .personal, let offered { tally.last = (seen.urlNumber, offered) }
             }
         }
     }

@@ -40,6 +40,21 @@ final class Observer: Sendable {
         budget.withLock { $0.cpuShare = settings.cpuShare }
     }
 
+    /// What was observed so far, by group of URLs.
+    var reports: [ObservedRoutes.Key: SavingsReport.Observed] {
+        routes.withLock { $0.tallies.mapValues(\.report) }
+    }
+
+    /// The cost so far.
+    var cost: SavingsReport.Observing {
+        let now = SystemClock.monotonicNanoseconds
+        let budget = budget.withLock { $0 }
+        let spent = Double(budget.spentNanoseconds)
+        return .init(
+            cpuAllowed: budget.cpuShare, cpuUsed: spent / Double(max(1, now - startNanoseconds)),
+            cpuSeconds: spent / 1e9, clientShare: budget.clientShare)
+    }
+
     // MARK: On the loop
 
     /// Returns the number of a client, by what tells it from others; without this process's key it tells nothing.
@@ -61,15 +76,15 @@ final class Observer: Sendable {
     func count(_ obstacle: Reason, of key: ObservedRoutes.Key, fields: [String: String]) {
         routes.withLock {
             $0.change(key) { tally in
-                tally.responses += 1
-                tally.obstacles[obstacle, default: 0] += 1
-                tally.fields = fields
+                tally.totals.responses += 1
+                tally.totals.obstacles[obstacle.text, default: 0] += 1
+                tally.totals.fields = fields
             }
         }
     }
 
     func countSkipped(_ key: ObservedRoutes.Key) {
-        routes.withLock { $0.change(key) { $0.skipped += 1 } }
+        routes.withLock { $0.change(key) { $0.totals.skipped += 1 } }
     }
 
     /// Has a response measured, or leaves it out.
@@ -83,7 +98,7 @@ final class Observer: Sendable {
     /// Records that a client was told that it holds the current response, which renews its dictionary.
     func confirm(_ seen: ObservedResponse) {
         guard let tag = seen.entityTag, !seen.target.isProvisional, let client = seen.clientKey,
-            Offer.obstacle(request: seen.request, response: seen.facts, policy: seen.route.policy) == nil
+            Offer.obstacle(request: seen.asked.facts, response: seen.facts, policy: seen.route.policy) == nil
         else { return }
         guard let version = store.reader().version(seen.target.key, etag: tag) else { return }
         store.touch(version, now: seen.seconds)
@@ -156,7 +171,7 @@ final class Observer: Sendable {
         facts.bodyBytes = bytes.count
         facts.isBodyWhole = true
         let policy = seen.route.policy
-        if let reason = Admission.obstacle(request: seen.request, response: facts, policy: policy) {
+        if let reason = Admission.obstacle(request: seen.asked.facts, response: facts, policy: policy) {
             count(reason, of: seen.resource, fields: seen.fields)
             return nil
         }

@@ -55,11 +55,3 @@ struct RatioEstimate: Sendable, Equatable {
             + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n)
     }
 }
-
-extension Gain {
-    /// The half of the interval around `plainBytes / deltaBytes` that has the true ratio in 95 of 100 cases; nil with too
-    /// few samples.
-    var ratioMargin: Double? {
-        ratioError.map { RatioEstimate.quantile(degrees: Double(samples - 1)) * $0 }
-    }
-}

@@ -1,6 +1,3 @@
-internal import Dictionaries
-internal import Primitives
-
 /// What dictionaries save, or would save, on a running proxy: the response of `/report` on the admin listener.
 ///
 /// Its keys are those of the properties in snake case. Nothing in it is personal: URLs are patterns, and clients are
@@ -46,7 +43,7 @@ package struct SavingsReport: Codable, Sendable {
         package var bodyBytes = 0
         package var sentBytes = 0
         /// Deltas that were also coded without a dictionary.
-        package var sampled = Sizes()
+        package var sampled = DeltaSizes()
         /// The error of their ratio: the half of the interval that has the true one in 95 of 100 cases.
         package var sampledRatioMargin: Double?
         /// The other responses, by the reason.
@@ -60,23 +57,11 @@ package struct SavingsReport: Codable, Sendable {
         package var sentBytes = 0
     }
 
-    /// The bytes of deltas, and of the same bodies in the best coding without a dictionary that the client accepts.
-    package struct Sizes: Codable, Sendable {
-        package var count = 0
-        package var deltaBytes = 0
-        package var plainBytes = 0
-
-        /// The share of bytes that the deltas save; nil without any.
-        package var savedShare: Double? {
-            plainBytes > 0 ? 1 - Double(deltaBytes) / Double(plainBytes) : nil
-        }
-    }
-
     /// The deltas over dictionaries of one age.
     package struct Age: Codable, Sendable {
         /// The greatest number of versions between dictionary and body; nil for any greater.
         package var versionsBackMax: Int?
-        package var sizes: Sizes
+        package var sizes = DeltaSizes()
     }
 
     /// What was observed, of the clients that were observed.
@@ -97,9 +82,9 @@ package struct SavingsReport: Codable, Sendable {
         package var deltas = 0
         /// The deltas that all clients would have got, if only a share of them is observed.
         package var deltasOfAll = 0.0
-        /// The deltas that were made.
-        package var measured = Sizes()
-        package var ages: [Age] = []
+        /// The deltas that were made, and the same by the age of the dictionary.
+        package var measured = DeltaSizes()
+        package var ages = [0, 1, 3, 10, 100, nil].map { Age(versionsBackMax: $0) }
         /// The requests of clients that had asked before and would hold nothing, by the reason.
         package var lacks: [String: Int] = [:]
         /// The responses that could not use or become a dictionary, by the reason.
@@ -111,8 +96,8 @@ package struct SavingsReport: Codable, Sendable {
         /// The requests with credentials.
         package var credentials = 0
         /// Samples of deltas over the version before, and over the body of another URL.
-        package var own = Sizes()
-        package var across = Sizes()
+        package var own = DeltaSizes()
+        package var across = DeltaSizes()
         /// The fields of the last response that decide what browsers do.
         package var fields: [String: String] = [:]
 
@@ -156,60 +141,37 @@ package struct SavingsReport: Codable, Sendable {
 }
 
 extension SavingsReport.Observed {
-    init(_ tallies: some Collection<ObservedTally>) {
-        for tally in tallies { add(tally) }
+    /// Makes the sum of several groups of URLs.
+    init(_ groups: [Self]) {
+        for group in groups { add(group) }
         // Later groups do not hide the fields of earlier ones at random.
-        fields = tallies.max { $0.responses < $1.responses }?.fields ?? [:]
+        fields = groups.max { $0.responses < $1.responses }?.fields ?? [:]
     }
 
-    private mutating func add(_ tally: ObservedTally) {
-        responses += tally.responses
-        seconds = max(seconds, Double(SystemClock.monotonicNanoseconds - tally.beganNanoseconds) / 1e9)
-        skipped += tally.skipped
-        urls += tally.urls.count
-        paths += tally.paths.count
-        versions += tally.versions
-        bodyBytes += tally.bodyBytes
-        firsts += tally.firsts
-        returns += tally.returns
-        deltas += tally.deltas
-        deltasOfAll += tally.deltasOfAll
-        credentials += tally.credentials
-        own.add(tally.own)
-        across.add(tally.across)
-        if ages.isEmpty {
-            ages = ObservedTally.ages.map { .init(versionsBackMax: $0 == .max ? nil : $0, sizes: .init()) }
-        }
-        for (index, sizes) in tally.sizes.enumerated() {
-            measured.add(sizes)
-            ages[index].sizes.add(sizes)
-        }
-        for (lack, count) in tally.lacks { lacks[lack.rawValue, default: 0] += count }
-        for (reason, count) in tally.obstacles { obstacles[reason.text, default: 0] += count }
-        for (reason, count) in tally.unkept { unkept[reason.rawValue, default: 0] += count }
-        if let life = tally.lifeSeconds { lifeSeconds = min(lifeSeconds ?? .max, life) }
+    private mutating func add(_ other: Self) {
+        let counts: [WritableKeyPath<Self, Int>] = [
+            \.responses, \.skipped, \.urls, \.paths, \.versions, \.bodyBytes, \.firsts, \.returns, \.deltas,
+            \.credentials,
+        ]
+        for count in counts { self[keyPath: count] += other[keyPath: count] }
+        seconds = max(seconds, other.seconds)
+        deltasOfAll += other.deltasOfAll
+        measured.add(other.measured)
+        for (index, age) in other.ages.enumerated() { ages[index].sizes.add(age.sizes) }
+        own.add(other.own)
+        across.add(other.across)
+        lacks.merge(other.lacks, uniquingKeysWith: +)
+        obstacles.merge(other.obstacles, uniquingKeysWith: +)
+        unkept.merge(other.unkept, uniquingKeysWith: +)
+        if let life = other.lifeSeconds { note(lifeSeconds: life) }
     }
-}
 
-extension SavingsReport.Sizes {
-    mutating func add(_ sizes: ObservedTally.Sizes) {
-        count += sizes.count
-        deltaBytes += sizes.deltaBytes
-        plainBytes += sizes.plainBytes
-    }
-}
+    mutating func note(lifeSeconds life: Int) { lifeSeconds = min(lifeSeconds ?? .max, life) }
 
-extension Observer {
-    /// What was observed so far, by route.
-    var tallies: [ObservedRoutes.Key: ObservedTally] { routes.withLock { $0.tallies } }
-
-    /// The cost so far.
-    var cost: SavingsReport.Observing {
-        let now = SystemClock.monotonicNanoseconds
-        let budget = budget.withLock { $0 }
-        let spent = Double(budget.spentNanoseconds)
-        return .init(
-            cpuAllowed: budget.cpuShare, cpuUsed: spent / Double(max(1, now - startNanoseconds)),
-            cpuSeconds: spent / 1e9, clientShare: budget.clientShare)
+    /// Counts a delta that was made.
+    mutating func add(deltaBytes: Int, plainBytes: Int, versionsBack: Int) {
+        measured.add(deltaBytes: deltaBytes, plainBytes: plainBytes)
+        let age = ages.firstIndex { versionsBack <= $0.versionsBackMax ?? .max } ?? ages.count - 1
+        ages[age].sizes.add(deltaBytes: deltaBytes, plainBytes: plainBytes)
     }
 }

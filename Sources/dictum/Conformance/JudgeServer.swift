@@ -135,7 +135,7 @@ private final class JudgeApplication: LocalApplication {
         stream.write(half.span)
         broken.append(stream)
         core.setDeadline(token, core.now + Self.breakMilliseconds)
-        return IgnoringHandler()
+        return RespondedRequest()
     }
 
     func expired(_ core: EventLoop.Core) {
@@ -208,14 +208,4 @@ private final class JudgeApplication: LocalApplication {
 }
 
 /// A handler of requests that have been responded to.
-private final class IgnoringHandler: RequestHandler {
-    func received(_ bytes: Span<UInt8>) {}
-
-    func receivedEnd(trailers: Headers) {}
-
-    func malformed(_ error: ParseError) {}
-
-    func drained() {}
-
-    func aborted(_ cause: ClientLoss) {}
-}
+private final class RespondedRequest: IncuriousHandler {}

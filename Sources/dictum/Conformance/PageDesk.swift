@@ -82,7 +82,7 @@ final class PageDesk {
 }
 
 /// A response that is sent once there is a next URL.
-private final class WaitingResponse: RequestHandler {
+private final class WaitingResponse: IncuriousHandler {
     private var stream: (any ResponseStream)?
 
     init(_ stream: any ResponseStream) { self.stream = stream }
@@ -101,13 +101,7 @@ private final class WaitingResponse: RequestHandler {
         return true
     }
 
-    func received(_ bytes: Span<UInt8>) {}
-
-    func receivedEnd(trailers: Headers) {}
-
     func malformed(_ error: ParseError) { stream?.abort() }
-
-    func drained() {}
 
     func aborted(_ cause: ClientLoss) { stream = nil }
 }

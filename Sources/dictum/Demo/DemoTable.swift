@@ -1,3 +1,5 @@
+internal import Dictionaries
+
 /// The demo's table: one aligned row per fetch.
 struct DemoTable {
     /// The cost of one fetch.
@@ -30,7 +32,7 @@ struct DemoTable {
     /// A sentence that compares fetches that had a dictionary with gzip; nil if they took more than half of
     /// gzip's bytes.
     var summary: String? {
-        let deltas = rows.filter { $0.coding == "dcz" || $0.coding == "dcb" }
+        let deltas = rows.filter { ContentCoding(rawValue: $0.coding)?.usesDictionary == true }
         let wire = deltas.reduce(0) { $0 + $1.wireBytes }
         let gzip = deltas.reduce(0) { $0 + $1.gzipBytes }
         guard wire > 0, gzip >= 2 * wire else { return nil }

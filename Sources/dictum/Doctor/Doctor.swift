@@ -46,7 +46,7 @@ struct Doctor: Sendable {
         var seen = DoctorObservations(url: url, method: content.method, transport: transport)
         seen.offersHTTP2 = protocols.contains(.http2)
         seen.hasAuthorization = fields.fields.contains { $0.name == .authorization }
-        seen.hasCredentials = fields.fields.contains { $0.name == .authorization || $0.name == .cookie }
+        seen.hasCredentials = fields.hasCredentials
         if let page { seen.page = PageOrigin(of: page, fetching: url) }
         do throws(FetchError) {
             let client = try connect(&seen)
@@ -68,7 +68,7 @@ struct Doctor: Sendable {
     }
 
     private var transport: DoctorTransport {
-        if DoctorTransport.isLoopback(url.host) { return .loopback }
+        if TargetURI.isLoopback(url.host) { return .loopback }
         return url.isTLS ? .systemAuthority : .plain
     }
 
@@ -165,8 +165,7 @@ struct Doctor: Sendable {
     private func send(
         _ visit: FetchVisit, by client: FetchClient, isDocument: Bool = false
     ) throws(FetchError) -> FetchResponse {
-        let endpoints = Endpoint.resolve(host: visit.url.host, port: visit.url.port)
-        guard !endpoints.isEmpty else { throw .unknownHost(visit.url.host) }
+        let endpoints = try visit.url.endpoints()
         var request = try visit.request()
         if isDocument {
             // These are the fields of a navigation whose address was typed.

@@ -20,7 +20,7 @@ struct DoctorBrowser {
         var bodyBytes = 0
         var error: String?
 
-        var isDelta: Bool { error == nil && (coding == "dcz" || coding == "dcb") }
+        var isDelta: Bool { error == nil && ContentCoding(rawValue: coding)?.usesDictionary == true }
     }
 
     /// The fetches to make.

@@ -2,63 +2,11 @@ internal import Dictionaries
 internal import HTTP
 
 extension DoctorFinding {
-    /// The stable name of the finding, for programs.
+    /// The stable name of the finding, for programs: that of its case, in kebab case.
     var name: String {
-        switch self {
-        case .loopback: "loopback"
-        case .systemAuthority: "system-authority"
-        case .insecureTransport: "insecure-transport"
-        case .privateAuthority: "private-authority"
-        case .untrusted: "untrusted"
-        case .http2: "http2"
-        case .http1Only: "http1-only"
-        case .priorKnowledge: "prior-knowledge"
-        case .noResponse: "no-answer"
-        case .status: "status"
-        case .wrongMethod: "wrong-method"
-        case .noLifetime: "no-lifetime"
-        case .contentLocation: "content-location"
-        case .methodNotListed: "method-not-listed"
-        case .sharedMatch: "shared-match"
-        case .offered: "offered"
-        case .linked: "linked"
-        case .notOffered: "not-offered"
-        case .notOfferable: "not-offerable"
-        case .linkNotFollowed: "link-not-followed"
-        case .ttlIgnored: "ttl-ignored"
-        case .crossSite: "cross-site"
-        case .corsMissing: "cors-missing"
-        case .sameSite: "same-site"
-        case .browserUsed: "browser-used"
-        case .browserNoDelta: "browser-no-delta"
-        case .browserUnchanged: "browser-unchanged"
-        case .browserFailed: "browser-failed"
-        case .offerStripped: "offer-stripped"
-        case .offerMalformed: "offer-malformed"
-        case .matchInvalid: "match-invalid"
-        case .matchElsewhere: "match-elsewhere"
-        case .unkept: "unkept"
-        case .shortLife: "short-life"
-        case .twinWorks: "twin-works"
-        case .notAnnounceable: "not-announceable"
-        case .linkFailed: "link-failed"
-        case .used: "used"
-        case .availableDictionaryStripped: "available-dictionary-stripped"
-        case .codingsStripped: "codings-stripped"
-        case .forwardedAsInsecure: "forwarded-as-insecure"
-        case .notUsed: "not-used"
-        case .notAlwaysUsed: "not-always-used"
-        case .wrongHash: "wrong-hash"
-        case .undecodable: "undecodable"
-        case .otherBody: "other-body"
-        case .varyMissing: "vary-missing"
-        case .cacheIgnoresVary: "cache-ignores-vary"
-        case .mixed: "mixed"
-        case .changesEachTime: "changes-each-time"
-        case .variesWidely: "varies-widely"
-        case .setsCookie: "sets-cookie"
-        case .setsHarmlessCookie: "sets-harmless-cookie"
-        }
+        if case .noResponse = self { return "no-answer" }
+        let label = Mirror(reflecting: self).children.first?.label ?? "\(self)"
+        return label.reduce(into: "") { $0 += $1.isUppercase ? "-" + $1.lowercased() : String($1) }
     }
 
     var text: String {
@@ -171,14 +119,7 @@ extension DoctorFinding {
         }
     }
 
-    private static func life(_ seconds: Int64) -> String {
-        switch seconds {
-        case 172_800...: "\(seconds / 86_400) days"
-        case 7_200...: "\(seconds / 3_600) hours"
-        case 120...: "\(seconds / 60) minutes"
-        default: "\(seconds) s"
-        }
-    }
+    private static func life(_ seconds: Int64) -> String { OutputFormat.duration(Int(seconds)) }
 
     private static func said(_ reason: String?) -> String {
         reason.map { " (Dictum's reason: \($0))" } ?? ""

@@ -56,14 +56,6 @@ enum DoctorTransport: Equatable, Sendable {
     case privateAuthority
     /// TLS; the certificate cannot be trusted, with the reason.
     case untrusted(String)
-
-    /// Returns true if browsers take a host for the machine itself.
-    static func isLoopback(_ host: String) -> Bool {
-        let name = host.lowercased()
-        // The check for digits and dots excludes names such as 127.example.com.
-        let isIPv4 = name.hasPrefix("127.") && name.utf8.allSatisfy { $0 == 0x2E || 0x30...0x39 ~= $0 }
-        return name == "localhost" || name.hasSuffix(".localhost") || name == "::1" || isIPv4
-    }
 }
 
 /// The origin of the page that fetches a URL; it decides what browsers send and keep.

@@ -4,11 +4,20 @@ struct DoctorReport: Encodable, Sendable {
         let finding: String
         let level: String
         let text: String
+
+        init(_ name: String, _ level: DoctorFinding.Level, _ text: String) {
+            (finding, self.level, self.text) = (name, level.rawValue, OutputFormat.plain(text))
+        }
+
+        init(_ finding: DoctorFinding) { self.init(finding.name, finding.level, finding.text) }
     }
 
+    private enum CodingKeys: CodingKey { case url, works, findings, browser }
+
     let url: String
-    /// True if browsers will use dictionaries there.
+    /// True if dictionaries will work there: with browsers, or for several proxies that share them.
     let works: Bool
+    private let verdict: String
     let findings: [Entry]
     /// The results of a real browser; absent if none was used.
     let browser: [DoctorBrowser.Fetch]?
@@ -17,15 +26,21 @@ struct DoctorReport: Encodable, Sendable {
         self.url = url.text
         self.browser = browser
         works = diagnosis.works
-        findings = diagnosis.findings.map {
-            Entry(finding: $0.name, level: $0.level.rawValue, text: OutputFormat.plain($0.text))
-        }
+        verdict = works ? "dictionaries will work" : "dictionaries will not work"
+        findings = diagnosis.findings.map(Entry.init)
     }
+
+    /// Makes the report on a server as a shared store.
+    init(sharedStore url: String, works: Bool, _ findings: [Entry]) {
+        (self.url, self.works, self.findings, browser) = (url, works, findings, nil)
+        verdict = works ? "proxies can share dictionaries there" : "proxies cannot share dictionaries there"
+    }
+
+    var hasWarnings: Bool { findings.contains { $0.level == DoctorFinding.Level.warning.rawValue } }
 
     /// One line per finding, then the verdict.
     var lines: [String] {
-        let verdict = works ? "dictionaries will work" : "dictionaries will not work"
-        return findings.map { "\($0.level): \($0.text)" } + browserLines
+        findings.map { "\($0.level): \($0.text)" } + browserLines
             + ["\(OutputFormat.plain(url)): \(verdict)"]
     }
 

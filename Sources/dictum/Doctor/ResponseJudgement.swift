@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Proxy
 
 /// The judgement of a response by its fields alone, whichever server sends it.
 struct ResponseJudgement: Sendable {
@@ -15,15 +16,14 @@ struct ResponseJudgement: Sendable {
     var changesEachTime = false
 
     /// The reason why Chromium does not keep the response as a dictionary; nil if it does.
-    var unkept: UnkeptReason? {
-        if headers.containsToken(.vary, "*") { return .varyAny }
-        return freshness.obstacle
-    }
+    var unkept: UnkeptReason? { freshness.obstacle }
 
     /// The seconds for which Chromium keeps it, from when it came.
     var remainingSeconds: Int64 { freshness.remainingSeconds }
 
-    private var freshness: ChromiumFreshness { ChromiumFreshness(headers, receivedAt: receivedAt) }
+    private var freshness: BrowserFreshness {
+        BrowserFreshness(headers, CacheControl(headers.values(.cacheControl)), receivedAt: receivedAt)
+    }
 
     /// The reason why the response is no dictionary for anybody; nil if there is none.
     var obstacle: UnofferedReason? {

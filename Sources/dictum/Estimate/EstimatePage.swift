@@ -112,22 +112,16 @@ enum EstimatePage {
     }
 
     private static func plots(_ resource: ResourceEstimate) -> String {
-        let nearest = resource.nearest
-        func bar(_ title: String, _ bytes: Int, _ isDelta: Bool) -> EstimatePlots.Bar {
-            .init(title: title, value: Double(bytes), text: EstimateText.size(bytes), isDelta: isDelta)
-        }
-        var bytes = resource.plain.named.map { bar($0.name, $0.cost.bytes, false) }
-        var times = resource.plain.named.map { item in
+        let deltas = resource.nearest.map { [("dcz", $0.dcz), ("dcb", $0.dcb)] } ?? []
+        let codings =
+            resource.plain.named.map { ($0.name, $0.cost.bytes, $0.cost.cpuMicroseconds, false) }
+            + deltas.map { ($0, $1.bytes, $1.indexedCpuMicroseconds, true) }
+        let bytes = codings.map { name, bytes, _, isDelta in
             EstimatePlots.Bar(
-                title: item.name, value: item.cost.cpuMicroseconds,
-                text: EstimateText.time(item.cost.cpuMicroseconds), isDelta: false)
+                title: name, value: Double(bytes), text: EstimateText.size(bytes), isDelta: isDelta)
         }
-        for (title, cost) in nearest.map({ [("dcz", $0.dcz), ("dcb", $0.dcb)] }) ?? [] {
-            bytes.append(bar(title, cost.bytes, true))
-            times.append(
-                .init(
-                    title: title, value: cost.indexedCpuMicroseconds,
-                    text: EstimateText.time(cost.indexedCpuMicroseconds), isDelta: true))
+        let times = codings.map { name, _, time, isDelta in
+            EstimatePlots.Bar(title: name, value: time, text: EstimateText.time(time), isDelta: isDelta)
         }
         var figures = [
             figure("Bytes per response", EstimatePlots.bars(bytes, label: "Bytes per response, by coding")),
@@ -137,12 +131,8 @@ enum EstimatePage {
         if resource.deltas.count > 1 {
             let lines = EstimatePlots.lines(
                 [
-                    .init(
-                        title: "dcz", style: "dcz",
-                        points: resource.deltas.map { ($0.versionsBack, $0.dcz.bytes) }),
-                    .init(
-                        title: "dcb", style: "dcb",
-                        points: resource.deltas.map { ($0.versionsBack, $0.dcb.bytes) }),
+                    .init(coding: "dcz", points: resource.deltas.map { ($0.versionsBack, $0.dcz.bytes) }),
+                    .init(coding: "dcb", points: resource.deltas.map { ($0.versionsBack, $0.dcb.bytes) }),
                 ], plainBytes: resource.plain.best.cost.bytes, plainTitle: resource.plain.best.name,
                 label: "Bytes per response, by the age of the dictionary")
             figures.append(figure("Bytes by the age of the dictionary", lines))

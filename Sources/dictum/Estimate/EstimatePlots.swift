@@ -12,8 +12,7 @@ enum EstimatePlots {
 
     /// A line over the number of versions between dictionary and body.
     struct Line {
-        let title: String
-        let style: String
+        let coding: String
         let points: [(versionsBack: Int, bytes: Int)]
     }
 
@@ -74,10 +73,10 @@ enum EstimatePlots {
         var taken: [Double] = [y(plainBytes)]
         for item in lines {
             let path = item.points.map { "\(number(x($0.versionsBack))),\(number(y($0.bytes)))" }
-            marks += "<polyline class=\"\(item.style)\" points=\"\(path.joined(separator: " "))\"/>"
+            marks += "<polyline class=\"\(item.coding)\" points=\"\(path.joined(separator: " "))\"/>"
             for point in item.points {
                 marks +=
-                    "<circle class=\"\(item.style)\" cx=\"\(number(x(point.versionsBack)))\" "
+                    "<circle class=\"\(item.coding)\" cx=\"\(number(x(point.versionsBack)))\" "
                     + "cy=\"\(number(y(point.bytes)))\" r=\"3.5\"><title>\(OutputFormat.grouped(point.bytes)) bytes"
                     + "</title></circle>"
             }
@@ -87,7 +86,8 @@ enum EstimatePlots {
             while taken.contains(where: { abs($0 - place) < 14 }) { place += 14 }
             taken.append(place)
             marks += text(
-                item.title, x: width - right + 8, y: place + 4, anchor: "start", style: "of-\(item.style)")
+                item.coding, x: width - right + 8, y: place + 4, anchor: "start",
+                style: "of-\(item.coding)")
         }
         return figure(marks, height: height, label: label)
     }

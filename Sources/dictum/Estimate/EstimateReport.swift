@@ -6,6 +6,13 @@ struct EstimateReport: Encodable, Sendable {
         let routes: [RouteSuggestion]
         /// The routes as YAML, to be pasted into the configuration.
         let yaml: String
+
+        /// Groups routes by their origins.
+        static func all(of routes: [RouteSuggestion]) -> [Routes] {
+            Dictionary(grouping: routes, by: \.origin).sorted { $0.key < $1.key }.map {
+                Routes(origin: $0.key, routes: $0.value, yaml: RouteSuggestion.yaml($0.value))
+            }
+        }
     }
 
     /// The responses of a route to clients that have no version of their URLs, and what a built dictionary makes of them.
@@ -39,10 +46,7 @@ struct EstimateReport: Encodable, Sendable {
         }
         progress.end()
         resources = items.map(\.estimate)
-        let routes = RouteSuggestion.all(of: items, estimator.measurement)
-        suggestions = Dictionary(grouping: routes, by: \.origin).sorted { $0.key < $1.key }.map {
-            Routes(origin: $0.key, routes: $0.value, yaml: RouteSuggestion.yaml($0.value))
-        }
+        suggestions = Routes.all(of: RouteSuggestion.all(of: items, estimator.measurement))
         warnings = collection.warnings.map(OutputFormat.plain)
     }
 

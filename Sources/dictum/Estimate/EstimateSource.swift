@@ -98,19 +98,10 @@ enum VersionFolder {
             throw CommandError(
                 "cannot read the folder \(folder): expected a folder with one file per version")
         }
+        // A file beside folders, such as a README, is no version.
         let folders = entries.filter { $0.type == .typeDirectory }.map(\.path)
-        guard entries.allSatisfy({ $0.type != .typeRegular }) || folders.isEmpty else {
-            // A file beside folders, such as a README, is no version.
-            return try folders.forEachThrowing { path throws(CommandError) in
-                try readFiles(of: path, secondsApart, into: &collection)
-            }
-        }
-        guard !folders.isEmpty else {
-            return try readFiles(of: folder, secondsApart, isFlat: true, into: &collection)
-        }
-        try folders.forEachThrowing { path throws(CommandError) in
-            try readFiles(of: path, secondsApart, into: &collection)
-        }
+        for path in folders { try readFiles(of: path, secondsApart, into: &collection) }
+        if folders.isEmpty { try readFiles(of: folder, secondsApart, isFlat: true, into: &collection) }
     }
 
     private static func readFiles(
@@ -139,14 +130,5 @@ enum VersionFolder {
                 return history
             }
         }
-    }
-}
-
-extension Array {
-    /// Calls a function with each element until it throws.
-    fileprivate func forEachThrowing<Failure: Error>(_ body: (Element) throws(Failure) -> Void)
-        throws(Failure)
-    {
-        for element in self { try body(element) }
     }
 }

@@ -6,12 +6,16 @@ enum EstimateText {
     static func text(of report: EstimateReport) -> String {
         var blocks = report.resources.map(text)
         if !report.firstResponses.isEmpty { blocks.append(text(of: report.firstResponses)) }
-        for suggestion in report.suggestions {
-            let origin = suggestion.origin.isEmpty ? "" : " for \(OutputFormat.plain(suggestion.origin))"
-            blocks.append("Suggested routes\(origin):\n\n" + suggestion.yaml)
-        }
-        if report.suggestions.isEmpty { blocks.append("No route is suggested: \(missing(report))\n") }
+        blocks.append(text(of: report.suggestions, otherwise: missing(report)))
         return blocks.joined(separator: "\n")
+    }
+
+    static func text(of suggestions: [EstimateReport.Routes], otherwise reason: String) -> String {
+        guard !suggestions.isEmpty else { return "No route is suggested: \(reason)\n" }
+        return suggestions.map { suggestion in
+            let origin = suggestion.origin.isEmpty ? "" : " for \(OutputFormat.plain(suggestion.origin))"
+            return "Suggested routes\(origin):\n\n" + suggestion.yaml
+        }.joined(separator: "\n")
     }
 
     static func text(of firstResponses: [EstimateReport.FirstResponses]) -> String {
@@ -144,23 +148,11 @@ enum EstimateText {
     }
 
     static func duration(_ seconds: Double) -> String {
-        switch seconds {
-        case 172_800...: "\(Int(seconds / 86_400)) days"
-        case 7_200...: "\(Int(seconds / 3600)) hours"
-        case 120...: "\(Int(seconds / 60)) minutes"
-        case 10...: "\(Int(seconds)) s"
-        default: String(format: "%.1f s", seconds)
-        }
+        seconds < 10 ? String(format: "%.1f s", seconds) : OutputFormat.duration(Int(seconds))
     }
 
     static func size(_ bytes: Int) -> String {
-        var value = Double(bytes)
-        var unit = "B"
-        for larger in ["KB", "MB", "GB", "TB"] where value >= 1000 {
-            value /= 1000
-            unit = larger
-        }
-        return unit == "B" ? "\(bytes) B" : String(format: "%.1f %@", value, unit)
+        OutputFormat.size(bytes, base: 1000, units: ["KB", "MB", "GB", "TB"])
     }
 
     /// Returns text as a double-quoted scalar of YAML.

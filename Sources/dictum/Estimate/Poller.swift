@@ -64,8 +64,7 @@ struct Poller {
         let body: Body
         do throws(FetchError) {
             let visit = FetchVisit(url: url, accepted: Self.accepted, offering: nil, fields: plan.fields)
-            let endpoints = Endpoint.resolve(host: url.host, port: url.port)
-            guard !endpoints.isEmpty else { throw .unknownHost(url.host) }
+            let endpoints = try url.endpoints()
             guard let client = url.isTLS ? secure : plain else { throw .notAURL(url.text) }
             var request = try visit.request()
             request.headers.append(.secFetchSite, "same-origin")
@@ -87,7 +86,7 @@ struct Poller {
         let seen = ResourceHistory.Response(
             seconds: seconds, body: body, headers: response.head.headers, receivedAt: response.receivedAt,
             sentBytes: response.body.count,
-            hasCredentials: plan.fields.fields.contains { $0.name == .authorization || $0.name == .cookie })
+            hasCredentials: plan.fields.hasCredentials)
         try collection.add(seen, to: url.text) {
             var history = ResourceHistory(url: url, name: url.text)
             history.mediaType = response.head.headers.first(.contentType)

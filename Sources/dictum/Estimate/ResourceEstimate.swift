@@ -18,15 +18,9 @@ struct ResourceEstimate: Encodable, Sendable {
 
     /// The behaviour of browsers at the response as it is.
     struct Browser: Encodable, Sendable {
-        struct Finding: Encodable, Sendable {
-            let finding: String
-            let level: String
-            let text: String
-        }
-
         /// The seconds for which Chromium keeps the response as a dictionary.
         let keepsSeconds: Int
-        let findings: [Finding]
+        let findings: [DoctorReport.Entry]
     }
 
     /// The clients by the model.
@@ -130,15 +124,12 @@ struct Estimator {
         request.isPathNormal = NormalPath.isNormal(history.url.path)
         // A HAR file does not tell which credentials exactly; both have the same effect.
         request.hasCookie = history.hasCredentials
-        let type = history.mediaType?.prefix { $0 != ";" }.lowercased()
-        var response = ResponseFacts()
-        response.contentType = headers.first(.contentType) ?? type
-        response.cacheControl = CacheControl(headers.values(.cacheControl))
-        response.sentCacheControl = response.cacheControl
-        response.varyNames = Vary.names(headers.values(.vary))
-        response.setCookieNames = headers.values(.setCookie).map {
-            String($0.prefix { $0 != "=" && $0 != ";" })
-        }
+        var response = ResponseFacts(
+            ResponseHead(status: .ok, headers: headers), framing: .none, types: policy.types)
+        // The bodies of a history have no coding.
+        response.coding = .none
+        response.contentType =
+            response.contentType ?? history.mediaType?.prefix { $0 != ";" }.lowercased()
         response.bodyBytes = history.versions.last?.count
         return (request, response)
     }
@@ -154,9 +145,7 @@ struct Estimator {
     private static func browser(_ judgement: ResponseJudgement) -> ResourceEstimate.Browser {
         ResourceEstimate.Browser(
             keepsSeconds: judgement.unkept == nil ? Int(max(0, judgement.remainingSeconds)) : 0,
-            findings: judgement.findings.map {
-                .init(finding: $0.name, level: $0.level.rawValue, text: OutputFormat.plain($0.text))
-            })
+            findings: judgement.findings.map(DoctorReport.Entry.init))
     }
 
     // MARK: Clients

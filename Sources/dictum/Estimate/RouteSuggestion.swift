@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Proxy
 
 /// A route that the estimate suggests, with its reasons.
 struct RouteSuggestion: Encodable, Sendable {
@@ -62,8 +63,9 @@ struct RouteSuggestion: Encodable, Sendable {
         let usable = items.filter { $0.estimate.obstacle == nil }
         guard !usable.isEmpty else { return nil }
         var evidence = Evidence(origin: origin, match: match, urls: items.count)
-        evidence.own = Sizes(
-            usable.compactMap { $0.estimate.nearest.map { Sizes($0.dcz.bytes, $0.plainBytes) } })
+        for nearest in usable.compactMap(\.estimate.nearest) {
+            evidence.own.add(deltaBytes: nearest.dcz.bytes, plainBytes: nearest.plainBytes)
+        }
         evidence.others = Self.sizesAcross(usable.map(\.history), measurement)
         evidence.isOnePath = Set(usable.map(\.history.url.path)).count == 1
         evidence.methods = Set(usable.map(\.history.method))
@@ -80,8 +82,7 @@ struct RouteSuggestion: Encodable, Sendable {
         /// The number of URLs that were seen.
         let urls: Int
         /// The sizes over the version before, and over the body of another URL.
-        var own: Sizes?
-        var others: Sizes?
+        var (own, others) = (DeltaSizes(), DeltaSizes())
         var isOnePath = true
         /// The methods of the requests, and the members that name operations.
         var (methods, key): (Set<String>, Set<String>) = ([], [])
@@ -97,7 +98,7 @@ struct RouteSuggestion: Encodable, Sendable {
 
     /// Judges the URLs of one pattern; nil if too little was seen.
     init?(_ evidence: Evidence) {
-        guard evidence.own != nil || evidence.others != nil else { return nil }
+        guard evidence.own.count + evidence.others.count > 0 else { return nil }
         origin = evidence.origin
         match = evidence.match
         urls = evidence.urls
@@ -107,49 +108,36 @@ struct RouteSuggestion: Encodable, Sendable {
         (considered, page) = use == .off ? ([], []) : Self.considered(evidence)
     }
 
-    /// The average sizes of deltas, and of the same bodies in the best other coding.
-    struct Sizes {
-        let delta: Int
-        let plain: Int
-
-        init(_ delta: Int, _ plain: Int) { (self.delta, self.plain) = (delta, plain) }
-
-        init?(_ all: [Sizes]) {
-            guard !all.isEmpty else { return nil }
-            delta = all.reduce(0) { $0 + $1.delta } / all.count
-            plain = all.reduce(0) { $0 + $1.plain } / all.count
-        }
-
-        var saved: Double { 1 - Double(delta) / Double(max(1, plain)) }
-
-        var text: String {
-            "\(OutputFormat.grouped(delta)) bytes (dcz) instead of \(OutputFormat.grouped(plain)) in the best other coding, "
-                + EstimateText.percent(max(0, saved)) + " less"
-        }
-    }
-
-    /// Returns the sizes of deltas over the body of another URL; nil for a single URL.
-    private static func sizesAcross(_ histories: [ResourceHistory], _ measurement: CodingMeasurement)
-        -> Sizes?
-    {
+    /// Returns the average sizes of deltas over the body of another URL; none for a single URL.
+    private static func sizesAcross(
+        _ histories: [ResourceHistory], _ measurement: CodingMeasurement
+    ) -> DeltaSizes {
         let bodies = histories.compactMap(\.versions.last)
         let pairs = zip(bodies, bodies.dropFirst()).filter { $0.digest != $1.digest }
-        guard !pairs.isEmpty else { return nil }
-        return Sizes(measurement.averageBytes(of: pairs), measurement.bestPlainBytes(pairs.map(\.1)))
+        guard !pairs.isEmpty else { return DeltaSizes() }
+        return DeltaSizes(
+            count: 1, deltaBytes: measurement.averageBytes(of: pairs),
+            plainBytes: measurement.bestPlainBytes(pairs.map(\.1)))
     }
 
-    private static func use(own: Sizes?, others: Sizes?, isOnePath: Bool) -> (Use, [String]) {
+    private static func use(own: DeltaSizes, others: DeltaSizes, isOnePath: Bool) -> (Use, [String]) {
         var reasons: [String] = []
-        if let own { reasons.append("over the version before: \(own.text)") }
-        if let others { reasons.append("over the body of another URL: \(others.text)") }
-        let best = max(own?.saved ?? 0, others?.saved ?? 0)
-        guard best >= leastSaved else {
+        for (name, sizes) in [("version before", own), ("body of another URL", others)] where sizes.count > 0
+        {
+            reasons.append(
+                "over the \(name): \(OutputFormat.grouped(sizes.meanDeltaBytes)) bytes (dcz) instead of "
+                    + "\(OutputFormat.grouped(sizes.meanPlainBytes)) in the best other coding, "
+                    + "\(EstimateText.percent(max(0, sizes.savedShare ?? 0))) less")
+        }
+        let othersSaved = others.savedShare ?? 0
+        guard max(own.savedShare ?? 0, othersSaved) >= leastSaved else {
             return (.off, reasons + ["deltas save too little here, so the responses are only compressed"])
         }
-        guard let others else { return (.path, reasons) }
+        guard others.count > 0 else { return (.path, reasons) }
         let areOthersAsGood =
-            own.map { Double(others.delta) <= othersMost * Double($0.delta) }
-            ?? (others.saved >= othersSavedLeast)
+            own.count > 0
+            ? Double(others.meanDeltaBytes) <= othersMost * Double(own.meanDeltaBytes)
+            : othersSaved >= othersSavedLeast
         switch (areOthersAsGood, isOnePath) {
         case (true, true):
             return (.path, reasons + ["one dictionary serves all queries"])

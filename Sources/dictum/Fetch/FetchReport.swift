@@ -6,7 +6,7 @@ struct FetchReport: Encodable, Equatable, Sendable {
     let url: String
     let status: Int
     /// The version of HTTP in which the response came: HTTP/2, HTTP/1.1 or HTTP/1.0.
-    let version: String
+    let `protocol`: String
     /// The coding of the body on the wire; identity if there was no coding or no body.
     let coding: String
     /// The size of the decoded body.
@@ -17,23 +17,14 @@ struct FetchReport: Encodable, Equatable, Sendable {
     /// The SHA-256 of the decoded body, in hexadecimal.
     let sha256: String
     /// The advertised digest, in hexadecimal.
-    let advertised: String?
+    @OrNull var advertised: String?
     /// The dictionary's id, which was sent back as Dictionary-ID.
-    let dictionaryID: String?
+    @OrNull var dictionaryID: String?
     /// True if the body, or a dictionary that a Link names, was kept.
     let stored: Bool
     /// True if the server responded with 304, so that the body is the one kept before.
     let revalidated: Bool
     let milliseconds: Double
-
-    enum CodingKeys: String, CodingKey {
-        case url, status, coding, sha256, advertised, stored, revalidated, milliseconds
-        case version = "protocol"
-        case bodyBytes = "body_bytes"
-        case wireBytes = "wire_bytes"
-        case savedPercent = "saved_percent"
-        case dictionaryID = "dictionary_id"
-    }
 
     /// Returns the percentage of the body that was not sent, to two decimals; 100 only if nothing was sent.
     static func savedPercent(body: Int, wire: Int) -> Double {
@@ -48,7 +39,7 @@ struct FetchReport: Encodable, Equatable, Sendable {
     }
 
     var line: String {
-        let code = version == HTTPVersion.http2.shortText ? "\(status) over \(version)" : "\(status)"
+        let code = `protocol` == HTTPVersion.http2.shortText ? "\(status) over \(`protocol`)" : "\(status)"
         let what = revalidated ? "\(code), unchanged, body from the cache" : "\(code), \(coding)"
         let named = dictionaryID.map { ", Dictionary-ID \(OutputFormat.plain($0)) sent back" } ?? ""
         let kept = stored ? ", kept as a dictionary" : ""
@@ -58,27 +49,15 @@ struct FetchReport: Encodable, Equatable, Sendable {
     }
 
     /// A JSON object on one line that always has every key.
-    var json: String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
-    }
+    var json: String { OutputFormat.json(self) }
+}
+
+/// A value that is encoded as null if it is nil; the synthesized encoding would leave out its key.
+@propertyWrapper struct OrNull<Value: Encodable & Equatable & Sendable>: Encodable, Equatable, Sendable {
+    let wrappedValue: Value?
 
     func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        try container.encode(url, forKey: .url)
-        try container.encode(status, forKey: .status)
-        try container.encode(version, forKey: .version)
-        try container.encode(coding, forKey: .coding)
-        try container.encode(bodyBytes, forKey: .bodyBytes)
-        try container.encode(wireBytes, forKey: .wireBytes)
-        try container.encode(savedPercent, forKey: .savedPercent)
-        try container.encode(sha256, forKey: .sha256)
-        // The synthesized encoding would leave out keys whose value is nil.
-        try container.encode(advertised, forKey: .advertised)
-        try container.encode(dictionaryID, forKey: .dictionaryID)
-        try container.encode(stored, forKey: .stored)
-        try container.encode(revalidated, forKey: .revalidated)
-        try container.encode(milliseconds, forKey: .milliseconds)
+        var container = encoder.singleValueContainer()
+        try container.encode(wrappedValue)
     }
 }

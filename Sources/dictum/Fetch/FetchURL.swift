@@ -51,6 +51,13 @@ struct FetchURL: Sendable, Hashable {
 
     var text: String { origin + pathAndQuery }
 
+    /// Resolves the host.
+    func endpoints() throws(FetchError) -> [Endpoint] {
+        let endpoints = Endpoint.resolve(host: host, port: port)
+        if endpoints.isEmpty { throw .unknownHost(host) }
+        return endpoints
+    }
+
     /// Splits an authority that is known to be valid.
     private static func parts(of authority: String) -> (host: String, port: UInt16?)? {
         let isLiteral = authority.hasPrefix("[")

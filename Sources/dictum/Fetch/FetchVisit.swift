@@ -88,7 +88,7 @@ struct FetchVisit: Sendable {
         let coding = response.head.status.isBodiless ? nil : try? Self.coding(of: response)
         return FetchReport(
             url: url.text, status: Int(response.head.status.rawValue),
-            version: response.head.version.shortText,
+            protocol: response.head.version.shortText,
             coding: (coding ?? .identity).token, bodyBytes: body.count, wireBytes: response.body.count,
             savedPercent: FetchReport.savedPercent(body: body.count, wire: response.body.count),
             sha256: body.digest.hex, advertised: offered?.body.digest.hex,

@@ -53,8 +53,7 @@ struct Fetcher: Sendable {
 
     private func exchange(_ visit: FetchVisit, _ deadline: FetchDeadline) throws(FetchError) -> FetchResponse
     {
-        let endpoints = Endpoint.resolve(host: visit.url.host, port: visit.url.port)
-        guard !endpoints.isEmpty else { throw .unknownHost(visit.url.host) }
+        let endpoints = try visit.url.endpoints()
         let request = try visit.request()
         let content = visit.content.bytes
         guard isVerbose else { return try client.send(request, content, to: endpoints, deadline: deadline) }

@@ -130,6 +130,9 @@ struct RequestFields: Sendable {
         fields.append((.cookie, cookie))
     }
 
+    /// True if there is Authorization or a cookie.
+    var hasCredentials: Bool { credentials != nil }
+
     /// The credentials as one text; nil without any.
     ///
     /// Requests with other credentials are those of another user.

@@ -77,8 +77,23 @@ final class LocalServer<Served: LocalApplication>: Sendable {
     }
 }
 
-/// A request that was responded to at once; later events are ignored.
-final class WholeResponse: RequestHandler {
+/// A handler that ignores the content of its request, and every other event.
+protocol IncuriousHandler: RequestHandler {}
+
+extension IncuriousHandler {
+    func received(_ bytes: Span<UInt8>) {}
+
+    func receivedEnd(trailers: Headers) {}
+
+    func malformed(_ error: ParseError) {}
+
+    func drained() {}
+
+    func aborted(_ cause: ClientLoss) {}
+}
+
+/// A request that was responded to at once.
+final class WholeResponse: IncuriousHandler {
     private let stream: any ResponseStream
 
     /// Sends the response, without the body for HEAD.
@@ -94,13 +109,5 @@ final class WholeResponse: RequestHandler {
         stream.finish()
     }
 
-    func received(_ bytes: Span<UInt8>) {}
-
-    func receivedEnd(trailers: Headers) {}
-
     func malformed(_ error: ParseError) { stream.abort() }
-
-    func drained() {}
-
-    func aborted(_ cause: ClientLoss) {}
 }

@@ -8,12 +8,24 @@ enum OutputFormat {
         Date(timeIntervalSince1970: Double(min(seconds, 253_402_300_799))).formatted(.iso8601)
     }
 
-    /// Returns a number of bytes with its unit, rounded to a tenth.
-    static func size(_ bytes: Int) -> String {
+    /// Returns a time with its largest fitting unit, rounded down.
+    static func duration(_ seconds: Int) -> String {
+        switch seconds {
+        case 172_800...: "\(seconds / 86_400) days"
+        case 7_200...: "\(seconds / 3_600) hours"
+        case 120...: "\(seconds / 60) minutes"
+        default: "\(seconds) s"
+        }
+    }
+
+    /// Returns a number of bytes with its unit, rounded to a tenth; the units are multiples of `base`.
+    static func size(
+        _ bytes: Int, base: Double = 1024, units: [String] = ["KiB", "MiB", "GiB", "TiB"]
+    ) -> String {
         var value = Double(bytes)
         var unit = "B"
-        for larger in ["KiB", "MiB", "GiB", "TiB"] where value >= 1024 {
-            value /= 1024
+        for larger in units where value >= base {
+            value /= base
             unit = larger
         }
         return unit == "B" ? "\(bytes) B" : "\((value * 10).rounded() / 10) \(unit)"

@@ -68,8 +68,7 @@ struct AdminClient {
         let url = try FetchURL(url)
         guard !url.isTLS else { throw .notAURL(url.text) }
         (authority, self.token) = (url.authority, token)
-        endpoints = Endpoint.resolve(host: url.host, port: url.port)
-        guard !endpoints.isEmpty else { throw .unknownHost(url.host) }
+        endpoints = try url.endpoints()
     }
 
     private init(_ endpoints: [Endpoint], _ authority: String, token: String?) {
@@ -89,32 +88,25 @@ struct AdminClient {
     }
 
     /// Returns what the proxy has measured.
-    func report() throws(CommandError) -> SavingsReport {
-        let body = try get("/report")
-        let decoder = JSONDecoder()
-        decoder.keyDecodingStrategy = .convertFromSnakeCase
-        do {
-            return try decoder.decode(SavingsReport.self, from: Data(body))
-        } catch {
-            throw CommandError(
-                "the admin listener's report is not of this version: use the same dictum for both")
-        }
-    }
+    func report() throws(CommandError) -> SavingsReport { try ask(.get, "/report") }
 
     /// Has the proxy remove the versions that a query names.
-    func purge(_ query: String) throws(CommandError) -> PurgeReport {
-        let body = try ask(.post, "/purge?\(query)")
+    func purge(_ query: String) throws(CommandError) -> PurgeReport { try ask(.post, "/purge?\(query)") }
+
+    private func ask<Result: Decodable>(_ method: HTTP.Method, _ path: String) throws(CommandError) -> Result
+    {
+        let body = try send(method, path)
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        guard let result = try? decoder.decode(PurgeReport.self, from: Data(body)) else {
-            throw CommandError("the admin listener at \(authority) is not of this version")
+        guard let result = try? decoder.decode(Result.self, from: Data(body)) else {
+            throw CommandError(
+                "the response of the admin listener at \(authority) is not of this version: use the same dictum for both"
+            )
         }
         return result
     }
 
-    private func get(_ path: String) throws(CommandError) -> [UInt8] { try ask(.get, path) }
-
-    private func ask(_ method: HTTP.Method, _ path: String) throws(CommandError) -> [UInt8] {
+    private func send(_ method: HTTP.Method, _ path: String) throws(CommandError) -> [UInt8] {
         guard let target = try? RequestTarget(path) else { throw CommandError("invalid path \(path)") }
         var headers = Headers()
         headers.append(.host, authority)

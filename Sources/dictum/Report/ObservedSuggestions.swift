@@ -5,14 +5,10 @@ struct ObservedSuggestions: Encodable {
     let suggestions: [EstimateReport.Routes]
 
     init(_ report: SavingsReport) {
-        let routes = report.routes.flatMap(\.groups).compactMap { group -> RouteSuggestion? in
-            // The rest of a route has no pattern of its own, and a list of patterns is no single one.
-            guard !group.match.isEmpty, !group.match.contains(", ") else { return nil }
-            return RouteSuggestion(Self.evidence(group))
-        }.exactFirst
-        suggestions = Dictionary(grouping: routes, by: \.origin).sorted { $0.key < $1.key }.map {
-            EstimateReport.Routes(origin: $0.key, routes: $0.value, yaml: RouteSuggestion.yaml($0.value))
-        }
+        // The rest of a route has no pattern of its own, and a list of patterns is no single one.
+        let groups = report.routes.flatMap(\.groups).filter { !$0.match.isEmpty && !$0.match.contains(", ") }
+        let routes = groups.compactMap { RouteSuggestion(Self.evidence($0)) }
+        suggestions = EstimateReport.Routes.all(of: routes.exactFirst)
     }
 
     private static func evidence(_ group: SavingsReport.Group) -> RouteSuggestion.Evidence {
@@ -20,25 +16,17 @@ struct ObservedSuggestions: Encodable {
         var evidence = RouteSuggestion.Evidence(
             origin: group.authority, match: group.match, urls: max(1, observed.urls))
         // Personal responses are compared with their client's former ones only.
-        evidence.own = sizes(observed.own) ?? sizes(observed.measured)
-        evidence.others = sizes(observed.across)
+        evidence.own = observed.own.count > 0 ? observed.own : observed.measured
+        evidence.others = observed.across
         evidence.isOnePath = observed.paths <= 1
         evidence.lives = observed.lifeSeconds.map { [$0] } ?? []
         evidence.findings = Set(ReportAdvice.findings(observed).map(\.name))
         return evidence
     }
 
-    private static func sizes(_ sizes: SavingsReport.Sizes) -> RouteSuggestion.Sizes? {
-        guard sizes.count > 0 else { return nil }
-        return RouteSuggestion.Sizes(sizes.deltaBytes / sizes.count, sizes.plainBytes / sizes.count)
-    }
-
     /// The suggestions for people.
     var text: String {
-        guard !suggestions.isEmpty else {
-            return "No route is suggested: no URL had two different bodies yet; observe for longer\n"
-        }
-        return suggestions.map { "Suggested routes for \(OutputFormat.plain($0.origin)):\n\n" + $0.yaml }
-            .joined(separator: "\n")
+        EstimateText.text(
+            of: suggestions, otherwise: "no URL had two different bodies yet; observe for longer")
     }
 }

@@ -75,15 +75,15 @@ enum ReportText {
     }
 
     /// Returns the gain of the deltas that were coded without a dictionary too; their mean differs from that of all.
-    private static func samples(_ sizes: SavingsReport.Sizes) -> String {
+    private static func samples(_ sizes: DeltaSizes) -> String {
         guard sizes.count > 0 else { return "" }
         return "; in \(OutputFormat.count(sizes.count, "sample")) "
-            + OutputFormat.grouped(sizes.deltaBytes / sizes.count) + gain(sizes)
+            + OutputFormat.grouped(sizes.meanDeltaBytes) + gain(sizes)
     }
 
-    private static func gain(_ sizes: SavingsReport.Sizes) -> String {
+    private static func gain(_ sizes: DeltaSizes) -> String {
         guard let saved = sizes.savedShare, sizes.count > 0 else { return "" }
-        let plain = OutputFormat.grouped(sizes.plainBytes / sizes.count)
+        let plain = OutputFormat.grouped(sizes.meanPlainBytes)
         let verdict =
             saved >= 0 ? "\(EstimateText.percent(saved)) less" : "\(EstimateText.percent(-saved)) more"
         return " instead of \(plain) in the best other coding, \(verdict)"
@@ -104,9 +104,8 @@ enum ReportText {
             least = (age.versionsBackMax ?? 0) + 1
             guard age.sizes.count > 0 else { continue }
             rows.append([
-                range, OutputFormat.grouped(age.sizes.count),
-                OutputFormat.grouped(age.sizes.deltaBytes / age.sizes.count),
-                OutputFormat.grouped(age.sizes.plainBytes / age.sizes.count),
+                range, OutputFormat.grouped(age.sizes.count), OutputFormat.grouped(age.sizes.meanDeltaBytes),
+                OutputFormat.grouped(age.sizes.meanPlainBytes),
             ])
         }
         return rows

@@ -36,7 +36,7 @@ struct DiagnosisTests {
         ("128.0.0.1", false), ("::2", false),
     ])
     func `a loopback host is told as browsers tell it`(host: String, isLoopback: Bool) {
-        #expect(DoctorTransport.isLoopback(host) == isLoopback)
+        #expect(TargetURI.isLoopback(host) == isLoopback)
     }
 
     @Test func `an exchange that fails, and a status other than 200`() throws {

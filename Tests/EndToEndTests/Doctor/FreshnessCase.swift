@@ -2,6 +2,7 @@ internal import Dictionaries
 internal import Foundation
 internal import HTTP
 internal import Primitives
+internal import Proxy
 internal import TestSupport
 internal import Testing
 
@@ -149,10 +150,11 @@ struct FreshnessCase: Sendable, CustomTestStringConvertible {
                 try #require(HeaderName(String(parts[0]))), parts[1].trimmingCharacters(in: .whitespaces))
         }
         let receivedAt = Int64(now.timeIntervalSince1970)
-        let seconds = ChromiumFreshness(headers, receivedAt: receivedAt).remainingSeconds
+        let freshness = BrowserFreshness(
+            headers, CacheControl(headers.values(.cacheControl)), receivedAt: receivedAt)
         // A lifetime that ended before the response came is negative.
-        #expect(max(0, seconds) == row.seconds)
-        #expect((ChromiumFreshness(headers, receivedAt: receivedAt).obstacle == nil) == (row.seconds > 0))
+        #expect(max(0, freshness.remainingSeconds) == row.seconds)
+        #expect((freshness.obstacle == nil) == row.isUsed)
     }
 
     @Test func `doctor says that dictionaries work in exactly the rows that have a life`() throws {

@@ -294,10 +294,12 @@ private let versions = (0..<6).map { Feed.bytes(version: $0, items: 60) }
     @Test func `paths that clients make up take a bounded number of groups`() throws {
         var routes = ObservedRoutes()
         for number in 0..<10_000 {
-            routes.change(.init(route: "/*", authority: "a", match: "/\(number)")) { $0.responses += 1 }
+            routes.change(.init(route: "/*", authority: "a", match: "/\(number)")) {
+                $0.totals.responses += 1
+            }
         }
         #expect(routes.tallies.count == ObservedRoutes.countMax + 1)
-        #expect(routes.tallies.values.reduce(0) { $0 + $1.responses } == 10_000)
+        #expect(routes.tallies.values.reduce(0) { $0 + $1.totals.responses } == 10_000)
     }
 
     // MARK: The budget
@@ -342,20 +344,19 @@ private let versions = (0..<6).map { Feed.bytes(version: $0, items: 60) }
 
     @Test func `a route lives as short as its shortest responses`() {
         let lives: [Int?] = [600, nil, 60, 300]
-        let tallies = lives.map { life in
-            var tally = ObservedTally()
-            tally.lifeSeconds = life
-            return tally
+        let groups = lives.map { life in
+            var group = SavingsReport.Observed()
+            group.lifeSeconds = life
+            return group
         }
-        #expect(SavingsReport.Observed(tallies).lifeSeconds == 60)
-        #expect(SavingsReport.Observed(tallies.prefix(0)).lifeSeconds == nil)
+        #expect(SavingsReport.Observed(groups).lifeSeconds == 60)
+        #expect(SavingsReport.Observed([]).lifeSeconds == nil)
     }
 
     @Test func `the savings of years are a number`() {
         var observed = SavingsReport.Observed()
-        observed.measured.count = 1_000_000_000
-        observed.measured.plainBytes = 12_000_000_000_000
-        observed.measured.deltaBytes = 2_000_000_000_000
+        observed.measured = DeltaSizes(
+            count: 1_000_000_000, deltaBytes: 2_000_000_000_000, plainBytes: 12_000_000_000_000)
         (observed.deltas, observed.deltasOfAll) = (1_000_000_000, 2e9)
         #expect(observed.savedBytes == 2e13)
     }

@@ -66,7 +66,7 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(Self.reports(16, delta: 10, plain: 100).count == 1)
         // The second is due an hour after the first, with all samples since.
         let reports = Self.reports(16 + 3600, delta: 10, plain: 100)
-        #expect(reports.map(\.sum.samples) == [16, 3600])
+        #expect(reports.map(\.sum.count) == [16, 3600])
         #expect(Self.reports(200, delta: 10, plain: 100, every: 3600).count == 200 / 16)
     }
 
@@ -92,7 +92,7 @@ private let second = Feed.bytes(version: 1, items: 40)
         for (delta, plain, percent) in [
             (1, 1000, 99), (999, 1000, 0), (1001, 1000, -1), (1000, 1000, 0), (5, 0, 0),
         ] {
-            var sum = Gain()
+            var sum = DeltaSizes()
             sum.add(deltaBytes: delta, plainBytes: plain)
             #expect(sum.percent == percent, "\(delta) of \(plain)")
         }
@@ -108,7 +108,7 @@ private let second = Feed.bytes(version: 1, items: 40)
                 sum.add(deltaBytes: delta, plainBytes: 10 * delta + Int(random.next() % 8_001) - 4_000)
             }
             let margin = try #require(sum.ratioMargin)
-            if abs(Double(sum.plainBytes) / Double(sum.deltaBytes) - 10) <= margin { hits += 1 }
+            if abs(Double(sum.sizes.plainBytes) / Double(sum.sizes.deltaBytes) - 10) <= margin { hits += 1 }
         }
         #expect(930...970 ~= hits)
     }

@@ -70,7 +70,7 @@ final class GainSampler: Sendable {
     }
 
     private func measure(_ sample: Sample, _ levels: CodingLevels) {
-        guard let plainBytes = plainBytes(of: sample, levels) else { return }
+        guard let plainBytes = levels.leastBytes(of: sample.body, in: sample.codings, memory) else { return }
         let due = gains.withLock {
             $0[sample.route, default: RouteGain()].record(
                 deltaBytes: sample.deltaBytes, plainBytes: plainBytes, isAcrossURLs: sample.isAcrossURLs,
@@ -80,22 +80,6 @@ final class GainSampler: Sendable {
         let text = due.text(of: sample.route)
         report(due.advice == nil ? .info(text) : .warning(text))
     }
-
-    /// Returns the size in the best coding without a dictionary, or nil if there is no memory to encode.
-    private func plainBytes(of sample: Sample, _ levels: CodingLevels) -> Int? {
-        var best = sample.body.count
-        for coding in sample.codings {
-            // The slowest levels would occupy the queue for seconds.
-            let options = EncoderOptions(
-                bodyBytes: sample.body.count, level: levels.givenForStream(coding))
-            let size = memory.lend(Codec.memoryEstimate(for: coding, options: options)) {
-                try? Codec.encode(sample.body.span, coding, options: options).count
-            }
-            guard let size else { return nil }
-            best = min(best, size ?? best)
-        }
-        return best
-    }
 }
 
 extension GainSampler: MetricSource {
@@ -104,13 +88,16 @@ extension GainSampler: MetricSource {
             .each(
                 "dictum_gain_samples_total", by: "route",
                 "Deltas that were compared with the best coding that their client accepts without a dictionary."
-            ) { $0.sortedTotals.map { ($0.key, $0.value.samples) } },
+            ) { $0.sortedTotals.map { ($0.key, $0.value.sizes.count) } },
             .each(
                 "dictum_gain_bytes_total", by: ["route", "stage"],
                 "Bytes of the compared deltas, and of the same bodies in the best other coding."
             ) {
-                $0.sortedTotals.flatMap {
-                    [([$0.key, "delta"], $0.value.deltaBytes), ([$0.key, "plain"], $0.value.plainBytes)]
+                $0.sortedTotals.flatMap { route, gain in
+                    [
+                        ([route, "delta"], gain.sizes.deltaBytes),
+                        ([route, "plain"], gain.sizes.plainBytes),
+                    ]
                 }
             },
         ]

@@ -1,8 +1,6 @@
-/// Totals of sampled deltas and of the same bodies without a dictionary.
+/// Sampled deltas with the error of their ratio.
 struct Gain: Sendable, Equatable {
-    private(set) var samples = 0
-    private(set) var deltaBytes = 0
-    private(set) var plainBytes = 0
+    private(set) var sizes = DeltaSizes()
     /// The sums of squares and products, for the error of the ratio.
     private var (deltaSquares, plainSquares, products) = (0.0, 0.0, 0.0)
 
@@ -10,30 +8,23 @@ struct Gain: Sendable, Equatable {
     static let samplesMin = 10
 
     mutating func add(deltaBytes: Int, plainBytes: Int) {
-        samples += 1
-        self.deltaBytes += deltaBytes
-        self.plainBytes += plainBytes
+        sizes.add(deltaBytes: deltaBytes, plainBytes: plainBytes)
         deltaSquares += Double(deltaBytes) * Double(deltaBytes)
         plainSquares += Double(plainBytes) * Double(plainBytes)
         products += Double(deltaBytes) * Double(plainBytes)
     }
 
-    /// The standard error of `plainBytes / deltaBytes`; nil with too few samples.
+    /// The half of the interval around `plainBytes / deltaBytes` that has the true ratio in 95 of 100 cases; nil with too
+    /// few samples.
     ///
     /// The error of a ratio of means is that of the samples' distances from the line through zero with its slope.
-    var ratioError: Double? {
-        guard samples >= Self.samplesMin, deltaBytes > 0 else { return nil }
-        let (count, sum) = (Double(samples), Double(deltaBytes))
-        let ratio = Double(plainBytes) / sum
+    var ratioMargin: Double? {
+        guard sizes.count >= Self.samplesMin, sizes.deltaBytes > 0 else { return nil }
+        let (count, sum) = (Double(sizes.count), Double(sizes.deltaBytes))
+        let ratio = Double(sizes.plainBytes) / sum
         let distances = max(0, plainSquares - 2 * ratio * products + ratio * ratio * deltaSquares)
-        return (distances * count / (count - 1)).squareRoot() / sum
-    }
-
-    /// The percentage saved, rounded down; negative if deltas are larger.
-    var percent: Int {
-        guard plainBytes > 0 else { return 0 }
-        let saved = (plainBytes - deltaBytes) * 100
-        return saved / plainBytes - (saved < 0 && saved % plainBytes != 0 ? 1 : 0)
+        let error = (distances * count / (count - 1)).squareRoot() / sum
+        return RatioEstimate.quantile(degrees: count - 1) * error
     }
 }
 
@@ -43,7 +34,7 @@ struct Gain: Sendable, Equatable {
 struct RouteGain: Sendable {
     /// A report of a route for the log.
     struct Report: Sendable, Equatable {
-        let sum: Gain
+        let sum: DeltaSizes
         /// The setting that would help, or nil if the gain is good.
         let advice: Advice?
     }
@@ -64,35 +55,33 @@ struct RouteGain: Sendable {
 
     /// The samples since the start.
     private(set) var total = Gain()
-    private var sinceReport = Gain()
-    /// The samples whose dictionary is the body of another URL.
-    private var acrossURLs = Gain()
+    private var sinceReport = DeltaSizes()
+    /// The number of those whose dictionary is the body of another URL.
+    private var acrossURLs = 0
     private var reportedAt: Int?
 
     /// Adds a sample; returns a report if one is due.
     mutating func record(deltaBytes: Int, plainBytes: Int, isAcrossURLs: Bool, now: Int) -> Report? {
         total.add(deltaBytes: deltaBytes, plainBytes: plainBytes)
         sinceReport.add(deltaBytes: deltaBytes, plainBytes: plainBytes)
-        if isAcrossURLs { acrossURLs.add(deltaBytes: deltaBytes, plainBytes: plainBytes) }
-        guard sinceReport.samples >= Self.reportSamplesMin else { return nil }
+        if isAcrossURLs { acrossURLs += 1 }
+        guard sinceReport.count >= Self.reportSamplesMin else { return nil }
         if let reportedAt, now - reportedAt < Self.reportSeconds { return nil }
         let report = Report(sum: sinceReport, advice: advice)
-        sinceReport = Gain()
-        acrossURLs = Gain()
-        reportedAt = now
+        (sinceReport, acrossURLs, reportedAt) = (DeltaSizes(), 0, now)
         return report
     }
 
     private var advice: Advice? {
         guard sinceReport.percent < Self.goodPercent else { return nil }
-        let isMostlyAcross = acrossURLs.samples * 2 > sinceReport.samples
+        let isMostlyAcross = acrossURLs * 2 > sinceReport.count
         return isMostlyAcross ? .coversURL : .dictionaryOff
     }
 }
 
 extension RouteGain.Report {
     func text(of route: String) -> String {
-        let sizes = "\(sum.deltaBytes) bytes instead of \(sum.plainBytes) in \(sum.samples) samples"
+        let sizes = "\(sum.deltaBytes) bytes instead of \(sum.plainBytes) in \(sum.count) samples"
         let gain =
             sum.percent < 0
             ? "cost \(-sum.percent) % more than the best coding without a dictionary"
