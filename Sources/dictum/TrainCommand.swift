@@ -3,6 +3,7 @@ internal import Dictionaries
 internal import Foundation
 internal import HTTP
 internal import Proxy
+internal import Storage
 
 /// `dictum train`: makes a dictionary for clients that have no earlier response.
 struct TrainCommand: ParsableCommand {
@@ -84,8 +85,8 @@ struct TrainCommand: ParsableCommand {
         let samples = try samples(estimator, progress)
         guard let split = SampleSplit(samples.samples) else { throw Self.tooFew(samples) }
         let training = DictionaryTraining(
-            split: split, measurement: estimator.measurement, responses: responses, common: common)
-        let (verdict, best) = training.judge(try training.candidates(progress), progress)
+            split: split, sizes: estimator.measurement.sizes, responses: responses, common: common)
+        let (verdict, best) = try training.outcome(showing: progress)
         var report = TrainingReport(
             match: match ?? samples.shapes.first?.pattern ?? "/", verdict: verdict, leftOut: samples.leftOut,
             guarantee: guarantee)

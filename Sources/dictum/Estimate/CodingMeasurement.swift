@@ -39,37 +39,22 @@ struct DeltaCost: Encodable, Sendable {
 struct CodingMeasurement {
     /// The numbers of versions between dictionary and body.
     static let distances = [1, 3, 10, 100]
-    static let plainCodings = [ContentCoding.gzip, .br, .zstd]
     /// The number of bodies or pairs per figure, evenly spread over the history.
     static let samplesMax = 16
     private static let repetitions = 3
 
-    private let levels: CodingLevels
-    private let deltas: Deltas
-
-    /// Takes the settings of a configuration.
-    init(levels: CodingLevels = CodingLevels(), preparedBytes: Int, verify: Verification.Mode) {
-        self.levels = levels
-        deltas = Deltas(preparedBytes: preparedBytes, cacheBytes: 0, verify: verify)
-    }
+    let sizes: CodedSizes
 
     /// Measures a coding without a dictionary.
     func plain(_ versions: [Body], _ coding: ContentCoding) -> CodingCost {
         var total = CodingCost(bytes: 0, cpuMicroseconds: 0)
         let places = Self.spread(versions.indices)
         for place in places {
-            let (bytes, microseconds) = Self.timed { plainBytes(versions[place], coding) }
+            let (bytes, microseconds) = Self.timed { sizes.plain(versions[place], coding) }
             total.bytes += bytes
             total.cpuMicroseconds += microseconds
         }
         return total.divided(by: places.count)
-    }
-
-    private func plainBytes(_ body: Body, _ coding: ContentCoding) -> Int {
-        let options = EncoderOptions(bodyBytes: body.count, level: levels.given(for: coding))
-        let bytes = body.bytes
-        let coded = try? Codec.encode(bytes.span, coding, options: options)
-        return min(body.count, coded?.count ?? body.count)
     }
 
     /// Measures deltas over the versions so many before; nil if the history is shorter.
@@ -87,32 +72,22 @@ struct CodingMeasurement {
     func averageBytes(of pairs: [(Body, Body)]) -> Int {
         let places = Self.spread(pairs.indices)
         guard !places.isEmpty else { return 0 }
-        return places.reduce(0) { $0 + deltaBytes(pairs[$1].1, over: pairs[$1].0, .dcz) } / places.count
+        return places.reduce(0) { $0 + sizes.delta(pairs[$1].1, over: pairs[$1].0, .dcz) } / places.count
     }
 
-    /// Returns the average size of bodies over one built dictionary.
-    func averageBytes(of bodies: [Body], over dictionary: Body, _ coding: ContentCoding) -> Int {
-        bodies.reduce(0) { $0 + deltaBytes($1, over: dictionary, coding, in: .built) } / max(1, bodies.count)
-    }
-
-    /// Returns the average size in the best coding without a dictionary.
-    func bestPlainBytes(_ bodies: [Body], atMost count: Int = samplesMax) -> Int {
-        let places = Self.spread(bodies.indices, atMost: count)
-        guard !places.isEmpty else { return 0 }
-        let sizes = places.map { place in
-            Self.plainCodings.map { plainBytes(bodies[place], $0) }.min() ?? bodies[place].count
-        }
-        return sizes.reduce(0, +) / sizes.count
+    /// Returns the average size of some of the bodies in the best coding without a dictionary.
+    func bestPlainBytes(_ bodies: [Body]) -> Int {
+        sizes.averageBestPlain(Self.spread(bodies.indices).map { bodies[$0] })
     }
 
     private func cost(of pairs: [(Body, Body)], _ coding: ContentCoding) -> DeltaCost {
         var total = DeltaCost(
             bytes: 0, firstBytes: 0, firstCpuMicroseconds: 0, indexedCpuMicroseconds: 0)
         for (dictionary, body) in pairs {
-            let first = Self.timedOnce { deltaBytes(body, over: dictionary, coding) }
+            let first = Self.timedOnce { sizes.delta(body, over: dictionary, coding) }
             // The second use makes the index, if the dictionary is small enough.
-            _ = deltaBytes(body, over: dictionary, coding)
-            let later = Self.timed { deltaBytes(body, over: dictionary, coding) }
+            _ = sizes.delta(body, over: dictionary, coding)
+            let later = Self.timed { sizes.delta(body, over: dictionary, coding) }
             total.bytes += later.bytes
             total.firstBytes += first.bytes
             total.firstCpuMicroseconds += first.microseconds
@@ -128,16 +103,6 @@ struct CodingMeasurement {
         return total
     }
 
-    /// Returns the size of a delta by the functions that a response goes through, the check included.
-    private func deltaBytes(
-        _ body: Body, over dictionary: Body, _ coding: ContentCoding, in scope: DeltaScope = .public
-    ) -> Int {
-        switch deltas.make(body, over: dictionary, coding, in: scope) {
-        case .coded(let delta): delta.bytes.count
-        case .notShorter, .failed: body.count
-        }
-    }
-
     private func strongestBytes(of pairs: [(Body, Body)], _ coding: ContentCoding) -> Int? {
         let small = pairs.filter { max($0.0.count, $0.1.count) <= StrongestPass.bytesMax }
         guard small.count == pairs.count else { return nil }
@@ -147,17 +112,12 @@ struct CodingMeasurement {
                 bodyBytes: body.count, effort: .kept, dictionary: .reference(dictionary))
             let bytes = body.bytes
             let coded = try? Codec.encode(bytes.span, coding, options: options)
-            sum += min(coded?.count ?? body.count, deltaBytes(body, over: dictionary, coding))
+            sum += min(coded?.count ?? body.count, sizes.delta(body, over: dictionary, coding))
         }
         return sum / small.count
     }
 
-    /// Returns at most so many indices, evenly spread, the last one included.
-    static func spread(_ range: Range<Int>, atMost most: Int = samplesMax) -> [Int] {
-        let count = min(range.count, most)
-        guard count > 1 else { return Array(range.suffix(1)) }
-        return (0..<count).map { range.lowerBound + $0 * (range.count - 1) / (count - 1) }
-    }
+    private static func spread(_ range: Range<Int>) -> [Int] { range.spread(atMost: samplesMax) }
 
     /// Returns the result of work and the least processor time of some repetitions, in microseconds.
     private static func timed(_ work: () -> Int) -> (bytes: Int, microseconds: Double) {

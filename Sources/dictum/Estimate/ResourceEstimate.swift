@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import HTTP
 internal import Proxy
+internal import Storage
 
 /// The estimate for one URL.
 struct ResourceEstimate: Encodable, Sendable {
@@ -80,8 +81,9 @@ struct Estimator {
         self.configuration = configuration
         let compression = configuration.compression
         measurement = CodingMeasurement(
-            levels: compression.levels, preparedBytes: Budgets(configuration.memory)[.prepared],
-            verify: compression.verify)
+            sizes: CodedSizes(
+                levels: compression.levels, preparedBytes: Budgets(configuration.memory)[.prepared],
+                verify: compression.verify))
         policy = RoutePolicy(
             types: MediaTypes(compression.typeNames), bodyBytesMin: compression.minSize,
             bodyBytesMax: DictionaryPolicy().maxBody)

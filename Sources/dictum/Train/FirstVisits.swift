@@ -45,8 +45,8 @@ extension EstimateReport.FirstResponses {
         where samples.resourceCount >= 2 * SampleSplit.countMin {
             guard let split = SampleSplit(samples.samples) else { continue }
             let training = DictionaryTraining(
-                split: split, measurement: estimator.measurement, responses: 100)
-            let verdict = training.judge(try training.candidates(progress), progress).verdict
+                split: split, sizes: estimator.measurement.sizes, responses: 100)
+            let verdict = try training.outcome(showing: progress).verdict
             all.append(
                 .init(
                     origin: origin, match: match, heldOut: verdict.heldOut,

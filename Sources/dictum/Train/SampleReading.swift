@@ -40,13 +40,3 @@ extension TrainingSamples {
         }
     }
 }
-
-extension TrainingSample {
-    /// Makes a sample of a version of a store.
-    init(_ version: Version, _ body: Body) {
-        let url = PathAndQuery(version.url)
-        self.init(
-            resource: version.chainKey.authority + url.text, url: url, body: body,
-            isProven: version.isProvenPublic)
-    }
-}

@@ -1,3 +1,5 @@
+internal import Storage
+
 /// The result of `dictum train`.
 struct TrainingReport: Encodable, Sendable {
     let match: String

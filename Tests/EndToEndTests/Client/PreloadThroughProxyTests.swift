@@ -24,6 +24,17 @@ internal import Testing
 
     private var file: URL { URL(fileURLWithPath: "\(folder.path)/items.dict") }
 
+    /// The ends of the lives of the dictionaries that the client holds, as its files have them.
+    private func endsOfLife() throws -> [Double] {
+        let names = try FileManager.default.subpathsOfDirectory(atPath: "\(folder.path)/client")
+        return names.compactMap { name in
+            let file = URL(fileURLWithPath: "\(folder.path)/client/\(name)")
+            guard let bytes = try? Data(contentsOf: file) else { return nil }
+            return String(decoding: bytes, as: UTF8.self)
+                .firstMatch(of: /"expires_at":(\d+)/).flatMap { Double($0.output.1) }
+        }
+    }
+
     @Test func `its first response is a delta, and later ones are over the path's own version`() async throws
     {
         let origin = try Origin { request, connection in
@@ -38,6 +49,8 @@ internal import Testing
             origin, in: folder, "routes: [{match: \"/items/:id\", dictionary: {built: \(file.path)}}]")
         let item = try #require(URL(string: proxy.url("/items/7")))
         for _ in 1...2 { try await client.preload(file, match: "/items/*", from: item) }
+        #expect(try endsOfLife().allSatisfy { $0 > Date().timeIntervalSince1970 + 99 * 365 * 86_400 })
+        #expect(try endsOfLife().count == 1)
         for target in ["/items/7", "/items/7?again", "/items/8"] {
             let url = try #require(URL(string: proxy.url(target)))
             let (body, _) = try await client.data(from: url, using: WireTransport())

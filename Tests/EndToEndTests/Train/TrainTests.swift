@@ -133,24 +133,6 @@ internal import Testing
 
     // MARK: Samples
 
-    @Test func `a resource is in one half only, and versions of few resources are divided by time`() throws {
-        func sample(_ resource: Int, _ version: Int) -> TrainingSample {
-            TrainingSample(
-                resource: "\(resource)", url: PathAndQuery("/items/\(resource)"),
-                body: Body(Array("\(resource) \(version)".utf8)))
-        }
-        let many = try #require(SampleSplit((0..<20).flatMap { [sample($0, 1), sample($0, 2)] }))
-        let resources = { (bodies: [Body]) in
-            Set(bodies.map { String(decoding: $0.bytes, as: UTF8.self).split(separator: " ")[0] })
-        }
-        #expect(resources(many.training.map(\.body)).isDisjoint(with: resources(many.heldOut)))
-        #expect((many.training.count, many.heldOut.count) == (20, 20))
-        let one = try #require(SampleSplit((0..<9).map { sample(0, $0) }))
-        #expect(one.training.map(\.body.bytes) == (0..<4).map { Array("0 \($0)".utf8) })
-        #expect(one.heldOut.count == 5)
-        #expect(SampleSplit((0..<7).map { sample(0, $0) }) == nil)
-    }
-
     @Test func `a response whose request had a credential is never a sample, although it says public`() throws
     {
         let secrets = (1...40).map { number in

@@ -1,7 +1,7 @@
 internal import Dictionaries
 
 /// The choice of samples that make the best dictionary, one behind the other.
-struct SampleChoice {
+struct SampleChoice: Sendable {
     /// The choices that are made one after the other, and the alternatives of each.
     private static let steps = 20
     private static let alternatives = 16
@@ -12,43 +12,35 @@ struct SampleChoice {
     private var rest: [Body]
     private let groupCount: Int
     private let bytesMax: Int
-    private var content: [UInt8] = []
+    /// The samples that are chosen, the most useful ones last.
+    private(set) var content: [UInt8] = []
     /// The bytes of the judges over the content.
     private var judgedBytes = 0
 
+    /// True once there is no room, or no sample left.
+    var isWhole: Bool { content.count >= bytesMax || rest.isEmpty }
+
     /// Sets some samples of all sizes aside as judges: one that judges its own use would find it too good.
-    private init(_ training: [Body], _ pieces: [Body], bytesMax: Int) {
+    ///
+    /// - Parameters:
+    ///   - training: The samples that judge.
+    ///   - pieces: What may be taken of each.
+    init(_ training: [Body], _ pieces: [Body], bytesMax: Int) throws(CodingError) {
         let bySize = training.indices.sorted { (training[$0].count, $0) < (training[$1].count, $1) }
         let judging = Set(
-            CodingMeasurement.spread(bySize.indices, atMost: min(Self.judgesMax, max(1, bySize.count / 4)))
-                .map {
-                    bySize[$0]
-                })
+            bySize.indices.spread(atMost: min(Self.judgesMax, max(1, bySize.count / 4))).map { bySize[$0] })
         judges = judging.sorted().map { training[$0] }
         rest = pieces.indices.filter { !judging.contains($0) && pieces[$0].count > 0 }.map { pieces[$0] }
         let bytes = rest.reduce(0) { $0 + $1.count }
         groupCount = max(1, bytesMax * rest.count / max(1, bytes) / Self.steps)
         self.bytesMax = bytesMax
+        judgedBytes = try judge([])
     }
 
-    /// Returns samples of at most so many bytes, the most useful ones last.
+    /// Takes the group of samples that lets the judges shrink most for its length.
     ///
-    /// Each step takes the group of samples that lets the judges shrink most for its length. So the end of the content is
-    /// the best dictionary of a smaller size: clients find what is nearest at the lowest cost.
-    ///
-    /// - Parameters:
-    ///   - training: The samples that judge.
-    ///   - pieces: What may be taken of each.
-    static func content(
-        of training: [Body], taking pieces: [Body], bytesMax: Int
-    ) throws(CodingError) -> [UInt8] {
-        var choice = SampleChoice(training, pieces, bytesMax: bytesMax)
-        choice.judgedBytes = try choice.judge([])
-        while choice.content.count < bytesMax, !choice.rest.isEmpty { try choice.takeBest() }
-        return choice.content
-    }
-
-    private mutating func takeBest() throws(CodingError) {
+    /// So the end of the content is the best dictionary of a smaller size: clients find what is nearest at the lowest cost.
+    mutating func takeBest() throws(CodingError) {
         var best: (content: [UInt8], bytes: Int, worth: Double, group: Range<Int>)?
         for number in 0..<Self.alternatives {
             let start = number * groupCount

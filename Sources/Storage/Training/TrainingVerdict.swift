@@ -1,27 +1,27 @@
 /// The average bytes of held-out responses over each candidate, and the best of the candidates.
-struct TrainingVerdict: Encodable, Sendable {
-    struct Candidate: Encodable, Sendable {
-        let method: DictionaryTraining.Method
-        let bytes: Int
+package struct TrainingVerdict: Encodable, Sendable {
+    package struct Candidate: Encodable, Sendable {
+        package let method: DictionaryTraining.Method
+        package let bytes: Int
         /// The bytes of a response, header included.
-        let dcz: Int
-        let dcb: Int
+        package let dcz: Int
+        package let dcb: Int
         /// The bytes of the dictionary in the best coding without one.
-        let downloadBytes: Int
+        package let downloadBytes: Int
         /// The number of responses that save as much as the download costs; nil if they save nothing.
-        let paysAfterResponses: Int?
+        package let paysAfterResponses: Int?
         /// The bytes that a client saves beyond the download.
-        let balance: Int
+        package let balance: Int
     }
 
-    let trainedOn: Int
-    let heldOut: Int
-    let bodyBytes: Int
+    package let trainedOn: Int
+    package let heldOut: Int
+    package let bodyBytes: Int
     /// The bytes of a response in the best coding without a dictionary.
-    let plainBytes: Int
+    package let plainBytes: Int
     /// The number of responses by which the best is chosen.
-    let responses: Int
-    let candidates: [Candidate]
+    package let responses: Int
+    package let candidates: [Candidate]
     /// The candidate that saves most; nil if none saves more than its download costs.
-    let best: Candidate?
+    package let best: Candidate?
 }

@@ -1,7 +1,7 @@
 internal import Dictionaries
 internal import Testing
 
-@testable import dictum
+@testable import Storage
 
 /// What may be taken of samples: strings that several resources have in common.
 @Suite(.timeLimit(.minutes(10))) struct CommonStringsTests {
