@@ -115,7 +115,7 @@ final class LinkRegistry: Sendable {
     func recordSaving(over version: Version, bodyBytes: Int, sentBytes: Int, client: UInt128) {
         state.withLock { state in
             guard let worth = state.worths[version.id] else { return }
-            let saved = bodyBytes / 1000 * worth.plainPerMille - sentBytes
+            let saved = bodyBytes * worth.plainPerMille / 1000 - sentBytes
             state.changeLedger(of: version.chainKey.hashValue) { $0.recordSaving(saved, of: client) }
         }
     }

@@ -61,4 +61,24 @@ internal import Testing
         #expect(registry.mayAnnounce(chain("/feed"), now: 701))
         #expect(!exports.contains { registry.mayAnnounce(chain($0), now: 701) })
     }
+
+    @Test func `savings of bodies under a thousand bytes count`() throws {
+        let proxy = try TestProxy(json(Feed.bytes(version: 0, items: 10)))
+        let (store, registry) = (proxy.server.context.store, proxy.server.context.linkRegistry)
+        let (items, now) = (chain("/items/*"), SystemClock.unixSeconds)
+        let version = try store.admit(
+            VersionCandidate(
+                body, key: VersionKey(chain: items, url: "/items/*", variant: ""), policy: AdmissionPolicy(),
+                contentType: "application/json"), now: now)
+        _ = registry.named(version, index: store.reader(), lifeSeconds: 86_400, now: now)
+        fetch(registry, "/items/*", clients: 0..<40, sentBytes: 100, at: now)
+        for client in 0..<20 as Range<UInt128> {
+            registry.recordDownload(of: version, sentBytes: 100, client: client, now: now)
+            for _ in 1...5 {
+                registry.recordSaving(over: version, bodyBytes: 900, sentBytes: 50, client: client)
+            }
+        }
+        registry.recordDownload(of: version, sentBytes: 100, client: 1 << 80, now: now + 601)
+        #expect(registry.mayAnnounce(items, now: now + 601))
+    }
 }
