@@ -93,7 +93,7 @@ package struct PurgeReport: Codable, Equatable, Sendable {
     init(_ outcome: ProxyContext.PurgeOutcome, isDryRun: Bool) {
         dryRun = isDryRun
         removedVersions = outcome.versions.count
-        removedPersonalVersions = outcome.versions.count { $0.chainKey.scope.isPrivate }
+        removedPersonalVersions = outcome.versions.count { $0.chainKey.scope.isSealed }
         removedBytes = outcome.versions.reduce(0) { $0 + $1.bytes }
         otherNodesTold = outcome.areOthersTold
     }

@@ -33,7 +33,7 @@ struct CodingJob: Sendable {
     let startNanoseconds = SystemClock.monotonicNanoseconds
     /// True if the response has already offered the body, so that the pool must accept the job; `memory.store` bounds
     /// the number of such jobs.
-    var isPromised = false
+    var mustRun = false
     var identity = Identity.open
 
     /// The identity of the body.
@@ -110,7 +110,7 @@ extension CodingJob {
     }
 
     private func submit(_ turn: DeltaTurn?, _ reply: @escaping Reply) -> Start {
-        let isTaken = resources.pool.submit(bytes: workBytes, for: client, isPromised: isPromised) {
+        let isTaken = resources.pool.submit(bytes: workBytes, for: client, mustRun: mustRun) {
             run(turn, reply)
         }
         if isTaken { return .underWay }

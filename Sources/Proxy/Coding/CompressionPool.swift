@@ -40,13 +40,13 @@ final class CompressionPool: Sendable {
     private static func waitingBytes(of queues: [Queue]) -> Int { queues.reduce(0) { $0 + $1.waitingBytes } }
 
     /// Runs `job` on the queue with the least work; returns false if the pool is full, or the client's share is used up, and
-    /// the job is not promised.
+    /// the job need not run.
     ///
     /// - Parameters:
     ///   - bytes: the size of the body, plus that of a dictionary to be indexed.
     ///   - client: the client that the work is for; nil for none.
     func submit(
-        bytes: Int, for client: ClientUse? = nil, isPromised: Bool = false,
+        bytes: Int, for client: ClientUse? = nil, mustRun: Bool = false,
         _ job: @escaping @Sendable () -> Void
     ) -> Bool {
         let bytes = max(bytes, Self.jobBytesMin)
@@ -58,7 +58,7 @@ final class CompressionPool: Sendable {
             waiting == 0
             || waiting + bytes <= Self.queueBytesMax
                 && FairShare.permits(bytes, having: client?.coding.amount ?? 0, free: free)
-        guard isPromised || hasPlace else {
+        guard mustRun || hasPlace else {
             queue.bytes.wrappingSubtract(bytes, ordering: .relaxed)
             return false
         }

@@ -16,7 +16,7 @@ struct Candidate {
     /// The slot of its copy in the store's memory, if it went out piece by piece.
     var slot: AdmissionSlot?
     /// True if its response has gone out already, with the offer.
-    var isPromised = false
+    var wasOffered = false
 }
 
 extension Exchange {
@@ -108,7 +108,7 @@ extension Exchange {
         let body = candidate.body
         guard let target = response.target?.settled(body.digest, context.store.keys) else { return nil }
         response.target = target
-        if target.key.chainKey.scope.isPrivate { response.headToKeep = nil }
+        if target.key.chainKey.scope.isSealed { response.headToKeep = nil }
         let now = SystemClock.unixSeconds
         let encounter = encounter(candidate, target, response)
         switch encounter.outcome(
@@ -145,7 +145,7 @@ extension Exchange {
         var encounter = Encounter(digest: candidate.body.digest, key: target.key)
         encounter.etag = candidate.etag.flatMap { EntityTag($0)?.opaque }
         encounter.isNewest = candidate.isNewest
-        encounter.isAlwaysTaken = candidate.isPromised || isAlwaysTaken(target, response)
+        encounter.isAlwaysTaken = candidate.wasOffered || isAlwaysTaken(target, response)
         encounter.head = response.headToKeep
         encounter.held = renewableVersion(for: response.facts)
         encounter.lifeSeconds = lifeSeconds(of: response, on: route)
@@ -208,7 +208,7 @@ extension Exchange {
         if let deltaBytes { dictionary.version?.recordDelta(bytes: deltaBytes) }
         let decision = Decision(coding: .identity, reason: record.reason ?? .noCodingAccepted)
         var job = codingJob(bytes, response, decision)
-        job.isPromised = true
+        job.mustRun = true
         switch job.start(reply: { reply(decision) }) {
         case .done(let result), .busy(let result): admitCopy(result)
         case .underWay: break
@@ -225,7 +225,7 @@ extension Exchange {
         if body.hasTrailers { response.headToKeep = nil }
         let candidate = Candidate(
             body: whole, etag: response.head.headers.first(.etag), isNewest: result.isNewest,
-            slot: slot, isPromised: true)
+            slot: slot, wasOffered: true)
         guard (try? admit(candidate, &response)) != nil else { return }
         if let id = promise.id, let target = response.target {
             context.store.promise(

@@ -49,16 +49,16 @@ extension Exchange {
 
     /// Sends the head of a draft, and uses the draft up: from here on only its body can go out.
     ///
-    /// `isPromised` says that the body is copied, so that its admission needs to know the response; `hasTrailers`, that
+    /// `isCopied` says that the body is copied, so that its admission needs to know the response; `hasTrailers`, that
     /// trailers may follow the body.
     func writeHead(
         _ draft: consuming ResponseDraft, body framing: BodyFraming, isCodingChanged: Bool = false,
-        hasTrailers: Bool = false, isPromised: Bool = false
+        hasTrailers: Bool = false, isCopied: Bool = false
     ) -> SentResponse {
         if framing != .none, !hasTrailers || !takesTrailers { draft.response.head.headers.remove(.trailer) }
         if isTwin { shapeTwin(&draft.response) }
         var promise: SentResponse.Promise?
-        if isPromised { promise = SentResponse.Promise(draft.response, id: draft.promisedID) }
+        if isCopied { promise = SentResponse.Promise(draft.response, id: draft.promisedID) }
         let length: UInt64? = if case .length(let count) = framing { count } else { nil }
         writeHead(draft.takeHead(), body: framing)
         return SentResponse(length: length, isCodingChanged: isCodingChanged, promise: promise)

@@ -66,7 +66,7 @@ extension Exchange {
         if !edits.isCodingChanged, case .length = draft.framing { framing = draft.framing }
         return writeHead(
             draft, body: framing, isCodingChanged: edits.isCodingChanged, hasTrailers: framing == .chunked,
-            isPromised: isCopied)
+            isCopied: isCopied)
     }
 
     /// Returns true if a body that is not complete yet is long enough for the store, so that it may be offered.
@@ -150,7 +150,7 @@ extension Exchange {
     /// Makes an encoder whose client has waited for nothing; the response's head has named its coding.
     func make(_ order: EncoderOrder) {
         guard client.roomForBody > 0 else { return _ = place(order) }
-        _ = context.compressionPool.submit(bytes: order.bytes, for: share.use, isPromised: true, order.work)
+        _ = context.compressionPool.submit(bytes: order.bytes, for: share.use, mustRun: true, order.work)
     }
 
     /// Goes on with an encoder that has coded what was held.

@@ -231,7 +231,7 @@ extension Exchange {
         guard let version = dictionary.version, context.gain.takeTurn() else { return }
         let compression = context.configuration.compression
         // URLs have other names in a private chain.
-        let isNamed = !version.chainKey.scope.isPrivate
+        let isNamed = !version.chainKey.scope.isSealed
         context.gain.submit(
             GainSampler.Sample(
                 route: route.index == nil ? "none" : route.text, body: body, deltaBytes: deltaBytes,

@@ -137,7 +137,7 @@ final class Observer: Sendable {
             if let body = store.hotBody(of: held.version) { return finish(identified, visit, body) }
             // The loader's queue must not be kept.
             store.load(held.version) { body in
-                let isTaken = self.coding.pool.submit(bytes: seen.body.bytes.count, isPromised: true) {
+                let isTaken = self.coding.pool.submit(bytes: seen.body.bytes.count, mustRun: true) {
                     self.timed { self.finish(identified, visit, body) }
                 }
                 if !isTaken { self.countSkipped(seen.resource) }

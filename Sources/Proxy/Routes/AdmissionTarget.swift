@@ -134,7 +134,7 @@ extension Route {
     /// Returns the terms of the store: personal versions have a budget of their own, and no probation among public ones.
     func admission(to chain: ChainKey, from address: UInt128?) -> AdmissionPolicy {
         var policy = admission
-        if chain.scope.isPrivate {
+        if chain.scope.isSealed {
             policy.startsInProbation = false
             policy.network = Self.network(of: address)
         }

@@ -18,7 +18,7 @@ package struct CurrentRoutes: Sendable {
 
     /// Returns true if the current routes could still make this version.
     package func makes(_ version: Version) -> Bool {
-        guard !version.chainKey.scope.isPrivate else {
+        guard !version.chainKey.scope.isSealed else {
             return routes.withPersonal.contains { isPrivateChain(version.chainKey, of: version, $0) }
         }
         return policy(for: version) != nil
@@ -29,7 +29,7 @@ package struct CurrentRoutes: Sendable {
         let url = PathAndQuery(version.url)
         let route = routes.route(of: version).withDictionaries
         if route.hasBuilt(version) { return route.dictionary }
-        guard !version.chainKey.scope.isPrivate, let dictionary = route.dictionary,
+        guard !version.chainKey.scope.isSealed, let dictionary = route.dictionary,
             route.policy.scope == .public, route.policy.admits(version),
             isChain(of: version, url, dictionary, route)
         else { return nil }

@@ -102,7 +102,7 @@ extension DictionaryStore {
             return hot.pin(record.body, as: name)
         }
         let demand = VersionDemand(
-            holders: UInt32(clamping: max(holders, 1)), isProven: true, lastOffered: UInt32(clamping: now))
+            holders: UInt32(clamping: max(holders, 1)), hasReturned: true, lastOffered: UInt32(clamping: now))
         let (adopted, isDue) = memory.state.withLock { state in
             let adopted = state.adopt(
                 facts, body: kept, chain: chain, rank: min(record.rank, SystemClock.unixMicroseconds),

@@ -181,7 +181,7 @@ struct StoreState: ~Copyable, Sendable {
     mutating func takeBatch(bytesMax: Int) -> PendingWrites.Batch {
         var batch = pending.takeBatch(bytesMax: bytesMax)
         for place in batch.insertions.indices {
-            batch.insertions[place].twins = index.twins(of: batch.insertions[place].version)
+            batch.insertions[place].siblings = index.siblings(of: batch.insertions[place].version)
             batch.insertions[place].promises = index.promises(of: batch.insertions[place].version)
         }
         for id in batch.promises.keys {
@@ -263,9 +263,9 @@ struct StoreLimits: Sendable {
     let chains: Int
     /// The share of chains in probation: a fifth.
     let chainsInProbation: Int
-    /// The share of chains and bytes for unproven authorities: a twentieth.
-    let unprovenChains: Int
-    let unprovenBytes: Int
+    /// The share of chains and bytes for authorities without a returned client: a twentieth.
+    let chainsWithoutReturn: Int
+    let bytesWithoutReturn: Int
     /// The share of bytes for versions of chains in probation: a fifth.
     let bytesInProbation: Int
     /// The share of memory for versions of other nodes that are not on disk: an eighth.
@@ -276,8 +276,8 @@ struct StoreLimits: Sendable {
         borrowedBytes = memory / 8
         self.chains = max(chains, 1)
         chainsInProbation = chains / 5
-        unprovenChains = max(1, chains / 20)
-        unprovenBytes = bytes / 20
+        chainsWithoutReturn = max(1, chains / 20)
+        bytesWithoutReturn = bytes / 20
         bytesInProbation = bytes / 5
     }
 }

@@ -16,7 +16,7 @@ package struct StoreStatistics: Sendable, Equatable {
         case `private`
         /// The store exceeded `max_chains`.
         case chains
-        /// Unproven authorities exceeded their share.
+        /// Authorities without a returned client exceeded their share.
         case authority
         /// Chains in probation exceeded their share.
         case probation

@@ -60,7 +60,7 @@ extension ClientRule {
             name: "stale", section: "RFC 9842 2.2.1",
             text: "A dictionary is not named once its response is stale.",
             steps: [
-                .offer("/stale", life: "max-age=1"), .fetch("/stale?2", names: .nothing, later: true),
+                .offer("/stale", life: "max-age=3"), .fetch("/stale?2", names: .nothing, later: true),
             ]),
         ClientRule(
             name: "age", section: "RFC 9842 2.2.1, RFC 9111 4.2.3",
@@ -86,14 +86,14 @@ extension ClientRule {
             name: "must-revalidate-stale", section: "RFC 9842 2.2.1, RFC 9111 5.2.2.2",
             text: "A stale response with must-revalidate is none, whatever stale-while-revalidate says.",
             steps: [
-                .offer("/must-not", life: "max-age=1, stale-while-revalidate=600, must-revalidate"),
+                .offer("/must-not", life: "max-age=3, stale-while-revalidate=600, must-revalidate"),
                 .fetch("/must-not?2", names: .nothing, later: true),
             ]),
         ClientRule(
             name: "stale-while-revalidate", section: "RFC 9842 2.2.1, RFC 5861 3",
             text: "A stale response that may still be used is a dictionary.",
             steps: [
-                .offer("/while", life: "max-age=1, stale-while-revalidate=600"),
+                .offer("/while", life: "max-age=3, stale-while-revalidate=600"),
                 .fetch("/while?2", names: .body(of: "/while"), later: true),
             ]),
         ClientRule(
@@ -251,8 +251,8 @@ extension ClientRule {
             name: "not-modified", section: "RFC 9111 4.3.4",
             text: "A 304 to the client's own condition gives the body that is held.",
             steps: [
-                .offer("/validated", life: "max-age=1", also: [("etag", #""1""#)]),
-                .offer("/validated", life: "max-age=1", also: [("etag", #""1""#)]).later
+                .offer("/validated", life: "max-age=3", also: [("etag", #""1""#)]),
+                .offer("/validated", life: "max-age=3", also: [("etag", #""1""#)]).later
                     .with { $0.needsConfirmation = true },
             ]),
         ClientRule(

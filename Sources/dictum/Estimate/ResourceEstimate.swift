@@ -84,9 +84,7 @@ struct Estimator {
             sizes: CodedSizes(
                 levels: compression.levels, preparedBytes: Budgets(configuration.memory)[.prepared],
                 verify: compression.verify))
-        policy = RoutePolicy(
-            types: MediaTypes(compression.typeNames), bodyBytesMin: compression.minSize,
-            bodyBytesMax: DictionaryPolicy().maxBody)
+        policy = configuration.policy(of: .implied)
     }
 
     /// Measures a history and simulates its clients.

@@ -148,6 +148,9 @@ internal import Testing
             fields: ["Cache-Control": "max-age=600", "Set-Cookie": "sid=1"], personal: "set-cookie",
             findings: ["sets-cookie"]),
         Judgement(
+            fields: ["Cache-Control": "max-age=600", "Set-Cookie": "AWSALB=1"],
+            findings: ["sets-harmless-cookie"]),
+        Judgement(
             fields: ["Cache-Control": "max-age=600", "Vary": "User-Agent"], findings: ["varies-widely"]),
         Judgement(fields: ["Cache-Control": "public, no-cache"], findings: ["unkept"]),
         Judgement(fields: ["ETag": "1"], findings: ["unkept", "not-announceable"]),

@@ -37,7 +37,7 @@ internal import Testing
     @Test func `a larger job finds a place where nothing waits, and a promised one always`() throws {
         #expect(submitBlocking(bytes: 32 << 20))
         #expect(!pool.submit(bytes: 1) {})
-        #expect(pool.submit(bytes: 1, isPromised: true) {})
+        #expect(pool.submit(bytes: 1, mustRun: true) {})
         gate.open()
         try waitUntil("everything has run") { pool.waitingBytes == 0 }
     }

@@ -151,10 +151,12 @@ struct SharedMemoryTests {
             fleet.memory(nodes[1])?.statistics.known == 1
         }
         #expect(try fleet.keys().count == 3)
-        _ = try nodes[1].fetch("/large", over: large)
-        try waitUntil("the other node has it") { fleet.lookUps(of: nodes[1], .hit) == 1 }
-        let answer = try nodes[1].fetch("/large", over: large)
-        #expect(answer.coding == "dcz")
+        // On a busy machine the body comes after the deadline of the first question, and is kept all the same.
+        var answer = try nodes[1].fetch("/large", over: large)
+        try waitUntil("the other node has it") {
+            answer = try nodes[1].fetch("/large", over: large)
+            return answer.coding == "dcz"
+        }
         #expect(try answer.carriesDecoded(large, over: large))
     }
 

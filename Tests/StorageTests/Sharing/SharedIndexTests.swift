@@ -141,8 +141,8 @@ import Testing
         #expect(1...20 ~= index.count && index.isIncomplete)
         for number in 0..<100 { index.insert(news(number), now: 2) }
         #expect(index.count == 100)
-        let twins = (0..<1_000).map { _ in name }
-        let wide = ChainKey(authority: "api.example", match: "/", matchDest: twins)
+        let siblings = (0..<1_000).map { _ in name }
+        let wide = ChainKey(authority: "api.example", match: "/", matchDest: siblings)
         index.insert(news(1, wide), now: 3)
         #expect(index.count <= 1)
     }

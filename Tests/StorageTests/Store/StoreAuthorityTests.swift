@@ -3,7 +3,7 @@ import Testing
 @testable import Dictionaries
 @testable import Storage
 
-/// Clients can invent hosts: unproven authorities share a twentieth of the store.
+/// Clients can invent hosts: authorities without a returned client share a twentieth of the store.
 @Suite struct StoreAuthorityTests {
     private func chain(_ number: Int, _ authority: String) -> ChainKey {
         ChainKey(authority: authority, match: "/\(number)")
@@ -98,15 +98,15 @@ import Testing
         var authorities = Authorities()
         authorities.count("a", chains: 1, bytes: 10)
         authorities.count("b", chains: 1, bytes: 5)
-        #expect(!authorities.hasProven)
-        authorities.prove("a")
-        authorities.prove("a")
-        authorities.prove("nobody")
-        #expect(authorities.hasProven && authorities.isProven("a") && !authorities.isProven("b"))
-        #expect((authorities.unprovenChains, authorities.unprovenBytes) == (1, 5))
+        #expect(!authorities.hasReturns)
+        authorities.noteReturn("a")
+        authorities.noteReturn("a")
+        authorities.noteReturn("nobody")
+        #expect(authorities.hasReturns && authorities.hasReturned("a") && !authorities.hasReturned("b"))
+        #expect((authorities.chainsWithoutReturn, authorities.bytesWithoutReturn) == (1, 5))
         authorities.count("a", chains: -1, bytes: -10)
-        #expect(!authorities.hasProven && !authorities.isProven("a"))
+        #expect(!authorities.hasReturns && !authorities.hasReturned("a"))
         authorities.count("b", chains: -1, bytes: -5)
-        #expect((authorities.unprovenChains, authorities.unprovenBytes) == (0, 0))
+        #expect((authorities.chainsWithoutReturn, authorities.bytesWithoutReturn) == (0, 0))
     }
 }

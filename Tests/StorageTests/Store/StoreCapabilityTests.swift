@@ -54,7 +54,7 @@ struct StoreCapabilityTests {
                 keys.personalChain(authority: authority, match: match, matchDest: [], digest: digest))
         }
         let chain = try personal(digest)
-        #expect(chain.scope.isPrivate)
+        #expect(chain.scope.isSealed)
         #expect(try personal(digest) == chain)
         #expect(try personal(other) != chain)
         #expect(try personal(digest, "/b").scope != chain.scope)
@@ -88,18 +88,18 @@ struct StoreCapabilityTests {
     {
         let folder = try StoreFolder()
         let body = sampleBody(1)
-        let twin = chain("/twin")
+        let sibling = chain("/sibling")
         for turn in 0..<2 {
             let store = try DictionaryStore.open(folder.database)
             if turn == 0 {
                 store.admit(body, chain: chain(), url: "/a")
-                store.admit(body, chain: twin, url: "/twin")
+                store.admit(body, chain: sibling, url: "/sibling")
             }
             let reader = store.reader()
             #expect(
                 reader.find(digest: body.digest, authority: "a.test", url: PathAndQuery(path: "/a")) == nil)
             #expect(reader.version(chain: chain(), digest: body.digest) != nil)
-            #expect(reader.version(chain: twin, digest: body.digest) != nil)
+            #expect(reader.version(chain: sibling, digest: body.digest) != nil)
             #expect(reader.version(chain: chain(scope: .public), digest: body.digest) == nil)
             #expect(store.flush())
             store.close()

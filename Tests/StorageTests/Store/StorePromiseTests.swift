@@ -137,7 +137,7 @@ import Testing
             store.store.state.withLock { state in
                 [
                     state.privateOrder.bytes, state.index.storedBytes(of: unlisted), state.index.memoryBytes,
-                    state.authorities.unprovenBytes, state.bytesInProbation,
+                    state.authorities.bytesWithoutReturn, state.bytesInProbation,
                 ]
             }
         }

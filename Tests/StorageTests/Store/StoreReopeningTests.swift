@@ -123,7 +123,7 @@ import Testing
         let first = store.admit(sampleBody(1), now: 1000)
         store.advertised(first, now: 1500)
         let second = store.admit(sampleBody(2), over: first, now: 1501)
-        #expect(first.holders == 0 && second.holders == 1 && second.isProven)
+        #expect(first.holders == 0 && second.holders == 1 && second.hasReturned)
         #expect(store.flush())
         #expect(try onDisk(first) == "0|1|1000|1500")
         #expect(try onDisk(second) == "1|1|1501|1501")
@@ -233,7 +233,7 @@ import Testing
         let version = store.admit(sampleBody(1), now: Self.ahead)
         store.sweep(now: Self.now)
         store.advertised(version, now: Self.now + 7)
-        #expect(version.lastContact == Self.now + 7 && version.isProven)
+        #expect(version.lastContact == Self.now + 7 && version.hasReturned)
     }
 
     @Test func `the disk forgets that second too`() throws {
@@ -272,7 +272,7 @@ import Testing
             // Both are wanted after the clock was set back, so the one from the future is the oldest.
             _ = versions[1].want(at: Self.now + 20)
             _ = versions[2].want(at: Self.now + 30)
-            let order = (1...3).map { _ in state.order.pop(.unproven, now: Self.now + 40)?.key.match }
+            let order = (1...3).map { _ in state.order.pop(.withoutReturn, now: Self.now + 40)?.key.match }
             #expect(order == ["/1", "/2", "/3"])
         }
     }

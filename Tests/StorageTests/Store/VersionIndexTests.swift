@@ -58,11 +58,11 @@ import Testing
                     .rank
                     == same.map(\.rank).max())
             let isUnlisted = key(known.chain).scope == .unlisted
-            let twins = all.filter {
+            let siblings = all.filter {
                 $0.body == known.body && $0.id != known.id && (key($0.chain).scope == .unlisted) == isUnlisted
             }
-            let named = found.map { Set(index.twins(of: $0)) } ?? []
-            #expect(named.isSubset(of: twins.map(\.id)) && named.isEmpty == twins.isEmpty)
+            let named = found.map { Set(index.siblings(of: $0)) } ?? []
+            #expect(named.isSubset(of: siblings.map(\.id)) && named.isEmpty == siblings.isEmpty)
             if !isUnlisted {
                 let chains = Set(
                     all.filter { $0.body == known.body && $0.chain % 2 == known.chain % 2 }.map(\.chain))
@@ -138,7 +138,7 @@ import Testing
             _ = version.want(at: 500)
             version.addHolder()
             version.addHolder()
-            version.isProven = true
+            version.hasReturned = true
             version.lastOffered = 400
             version.recordContact(at: 450)
             version.handedOnAt = 460
@@ -160,7 +160,7 @@ import Testing
             version.digest == digest(1) && version.rank == 1 && version.bytes == 101
                 && version.admittedAt == 5)
         #expect(version.lastWanted == 500 && version.maxAge == 1000 && version.expiry == 1500)
-        #expect(version.holders == 3 && version.isShared && version.isProven && !version.isCurrent)
+        #expect(version.holders == 3 && version.isShared && version.hasReturned && !version.isCurrent)
         #expect(version.lastOffered == 400 && version.lastContact == 450 && version.handedOnAt == 460)
         #expect(version.successor == 77 && version.lastDeltaBytes == 44 && version.firstDeltaBytes == 33)
         #expect(version.variant == "de" && version.contentType == "application/json")

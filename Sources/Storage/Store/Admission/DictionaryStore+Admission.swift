@@ -44,7 +44,7 @@ extension DictionaryStore {
     /// share, or of the share of chains in probation.
     private func bodyBytesMax(_ key: VersionKey, isInProbation: Bool) -> Int {
         var most = min(configuration.maxBytes / 4, Int(UInt32.max))
-        if key.chainKey.scope.isPrivate { most = min(most, configuration.privateBytesMax / 4) }
+        if key.chainKey.scope.isSealed { most = min(most, configuration.privateBytesMax / 4) }
         if isInProbation { most = min(most, configuration.maxBytes / 5 - storedBytes(key, bytes: 0)) }
         return most
     }

@@ -60,7 +60,7 @@ struct Packer: Sendable {
     mutating func pack(_ body: Body, of version: Version, isShared: Bool) -> PackedBody? {
         guard body.count >= Self.bytesMin else { return nil }
         // A private body has no base: the base could only be a body of the same identity.
-        if version.chainKey.scope.isPrivate { return alone(body, level: Self.privateLevel) }
+        if version.chainKey.scope.isSealed { return alone(body, level: Self.privateLevel) }
         if isShared { return alone(body) }
         let name = LineName(
             chain: version.chainKey, path: String(version.url.prefix { $0 != "?" }), variant: version.variant)

@@ -52,7 +52,7 @@ package struct StoreCatalogue: Sendable {
     /// Returns every version of the public chains, grouped by chain, the oldest of each first.
     package func versions() throws(StoreCatalogueError) -> [Version] {
         let versions = try attempt { () throws(StoreDatabaseError) in try database.versions() }
-        return versions.filter { !$0.chainKey.scope.isPrivate }.sorted {
+        return versions.filter { !$0.chainKey.scope.isSealed }.sorted {
             if $0.chainKey != $1.chainKey { return $0.chainKey.isListedBefore($1.chainKey) }
             return ($0.rank, $0.id) < ($1.rank, $1.id)
         }

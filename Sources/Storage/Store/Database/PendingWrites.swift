@@ -10,7 +10,7 @@ struct PendingWrites: Sendable {
         var version: Version
         let body: Body
         /// Versions that may have stored the body already; the row of the body is shared then.
-        var twins: [Int64] = []
+        var siblings: [Int64] = []
         /// The promised ids that the row begins with, as of the time when it is taken to be written.
         var promises = PromisedIDs()
         /// The packed form of the body; nil if it is written whole.

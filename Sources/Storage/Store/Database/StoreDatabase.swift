@@ -104,7 +104,7 @@ struct StoreDatabase: Sendable {
     func hasRow(of version: Version) throws(StoreDatabaseError) -> Bool {
         try attempt {
             try connection.read { database in
-                let table = version.chainKey.scope.isPrivate ? "private_version" : "version"
+                let table = version.chainKey.scope.isSealed ? "private_version" : "version"
                 return try StoreRows.hasRow(version, in: table, database)
             }
         }
@@ -137,7 +137,7 @@ struct StoreDatabase: Sendable {
     func body(of version: Version) throws(StoreDatabaseError) -> [UInt8]? {
         try attempt {
             try connection.read { database in
-                guard !version.chainKey.scope.isPrivate else {
+                guard !version.chainKey.scope.isSealed else {
                     return try keys.flatMap { try PrivateRows.body(of: version, database, $0) }
                 }
                 return try StoreRows.stored(version, database).map { try StoreRows.whole($0, database) }

@@ -81,7 +81,7 @@ enum StoreRows {
             min(UInt32(clamping: row.integer(column) ?? 0), Version.seconds(now))
         }
         let demand = VersionDemand(
-            holders: UInt32(clamping: row.integer(12) ?? 1), isProven: row.integer(13) != 0,
+            holders: UInt32(clamping: row.integer(12) ?? 1), hasReturned: row.integer(13) != 0,
             lastOffered: second(14), lastAdvertised: second(15))
         return demand == VersionDemand() ? nil : demand
     }
@@ -159,7 +159,7 @@ enum StoreRows {
 
     /// Returns the four demand columns in the order of every statement.
     static func arguments(_ demand: VersionDemand) -> StatementArguments {
-        [demand.holders, demand.isProven, demand.lastOffered, demand.lastAdvertised]
+        [demand.holders, demand.hasReturned, demand.lastOffered, demand.lastAdvertised]
     }
 
     private static func insert(
@@ -167,7 +167,7 @@ enum StoreRows {
         _ missing: inout Set<Int64>
     ) throws {
         let version = insertion.version
-        if version.chainKey.scope.isPrivate {
+        if version.chainKey.scope.isSealed {
             // There are no private versions without keys, and none is ever written to the public tables.
             guard let keys else { return }
             return try PrivateRows.insert(insertion, into: database, keys)
@@ -223,18 +223,18 @@ enum StoreRows {
         try database.cachedStatement(sql: "DELETE FROM body WHERE id = ?").execute(arguments: [body.row])
     }
 
-    /// Returns the row of the body of a twin, if one of them has it by now; otherwise a new row.
+    /// Returns the row of the body of a sibling, if one of them has it by now; otherwise a new row.
     private static func bodyRow(
         for insertion: PendingWrites.Insertion, _ database: Database, _ missing: inout Set<Int64>
     ) throws -> (row: Int64, isNew: Bool) {
         let digest = Data(insertion.version.digest.bytes)
-        for twin in insertion.twins {
+        for sibling in insertion.siblings {
             let shared = try Int64.fetchOne(
                 database.cachedStatement(
                     sql: """
                         SELECT body.id FROM version JOIN body ON body.id = version.body
                         WHERE version.id = ? AND digest = ?
-                        """), arguments: [twin, digest])
+                        """), arguments: [sibling, digest])
             if let shared { return (shared, false) }
         }
         return (try makeBody(insertion, database, missing: &missing), true)
@@ -252,7 +252,7 @@ enum StoreRows {
     }
 
     private static func renew(_ version: Version, in database: Database) throws {
-        guard !version.chainKey.scope.isPrivate else { return try PrivateRows.renew(version, in: database) }
+        guard !version.chainKey.scope.isSealed else { return try PrivateRows.renew(version, in: database) }
         try database.cachedStatement(
             sql: """
                 UPDATE version SET etag = ?, content_type = ?, rank = ?, last_wanted = \(laterWanted),

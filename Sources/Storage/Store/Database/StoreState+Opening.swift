@@ -69,7 +69,7 @@ extension StoreState {
             row.take(demand)
             retention.renew(row, row.standing)
             privateOrder.renew(row)
-            if row.isProven { prove(row) }
+            if row.hasReturned { noteReturn(row) }
         }
         pending.adopt(row)
         guard let renewed = pending.renewals[row.id] else { return }

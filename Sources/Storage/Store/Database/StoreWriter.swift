@@ -138,7 +138,7 @@ final class StoreWriter: Sendable {
         for place in batch.insertions.indices where !batch.insertions[place].isTried {
             let insertion = batch.insertions[place]
             batch.insertions[place].packed = packer.value.pack(
-                insertion.body, of: insertion.version, isShared: !insertion.twins.isEmpty)
+                insertion.body, of: insertion.version, isShared: !insertion.siblings.isEmpty)
             batch.insertions[place].isTried = true
         }
     }
@@ -189,7 +189,7 @@ final class StoreWriter: Sendable {
 
     /// Records the sealed size of private bodies that were written.
     private func recordSealedSizes(of insertions: [PendingWrites.Insertion]) {
-        let written = insertions.filter { $0.version.chainKey.scope.isPrivate }
+        let written = insertions.filter { $0.version.chainKey.scope.isSealed }
         guard !written.isEmpty else { return }
         memory.state.withLock { state in
             for insertion in written {

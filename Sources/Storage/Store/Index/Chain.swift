@@ -21,7 +21,7 @@ final class Chain: DemandQueueElement {
     private let kept = Atomic<UInt32>(.max)
     private let requests = Atomic<UInt16>(0)
     private let established: Atomic<Bool>
-    private let proven = Atomic<Bool>(false)
+    private let returned = Atomic<Bool>(false)
     private let freshDeltaInherited = Atomic<Bool>(false)
     private let hasURL = Atomic<Bool>(false)
 
@@ -155,11 +155,11 @@ final class Chain: DemandQueueElement {
     func establish() { established.store(true, ordering: .relaxed) }
 
     /// True once a client has come back to it.
-    var isProven: Bool { proven.load(ordering: .relaxed) }
+    var hasReturned: Bool { returned.load(ordering: .relaxed) }
 
     /// Records that a client has come back to it; only under the lock of the store's state, which orders the
     /// chains.
-    func prove() { proven.store(true, ordering: .relaxed) }
+    func noteReturn() { returned.store(true, ordering: .relaxed) }
 
     /// Counts a request and returns true once there have been enough.
     func countRequest() -> Bool {

@@ -29,7 +29,7 @@ package struct ChainKey: Hashable, Sendable {
         }
 
         /// True if the chain is found by a tag alone: that of an identity, or of a body.
-        package var isPrivate: Bool { tag != nil }
+        package var isSealed: Bool { tag != nil }
     }
 
     /// The host, and the port if it is not the scheme's default; lower-case.

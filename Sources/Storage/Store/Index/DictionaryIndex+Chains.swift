@@ -12,7 +12,7 @@ extension DictionaryIndex {
     func rankedChains(by order: ChainListing.Order) -> (ranks: [RankedChain], counts: ChainListing) {
         var (ranks, counts) = ([RankedChain](), ChainListing())
         forEachChain { chain, place, count, storedBytes in
-            guard !chain.key.scope.isPrivate else {
+            guard !chain.key.scope.isSealed else {
                 counts.privateChains += 1
                 counts.privateVersions += count
                 return
@@ -34,7 +34,7 @@ extension DictionaryIndex {
     func chainRecord(at place: Int) -> (chain: Chain, count: Int, storedBytes: Int)? {
         tables.withLock { tables in
             guard tables.chains.indices.contains(place), let chain = tables.chains[place].chain,
-                !chain.key.scope.isPrivate
+                !chain.key.scope.isSealed
             else { return nil }
             return (chain, Int(tables.chains[place].count), tables.chains[place].storedBytes)
         }

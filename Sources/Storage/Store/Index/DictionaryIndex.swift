@@ -159,7 +159,7 @@ package final class DictionaryIndex: Sendable {
     }
 
     /// Returns the rows of some other versions with the same body on disk.
-    func twins(of version: Version) -> [Int64] { tables.withLock { $0.twins(of: version) } }
+    func siblings(of version: Version) -> [Int64] { tables.withLock { $0.siblings(of: version) } }
 
     // MARK: All of them
 

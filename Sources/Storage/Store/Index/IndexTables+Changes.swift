@@ -66,7 +66,7 @@ extension IndexTables {
         if record.inUse >= 0 { forgetObject(at: Int(record.inUse)) }
         rest[place] = nil
         rows.remove(place, UInt64(bitPattern: record.id))
-        if record.flags.contains(.hasTwins) {
+        if record.flags.contains(.hasSiblings) {
             let key = held.chainKey
             if key.scope.isApart {
                 digestsApart.rename(place, record, to: version.id, authority: key.authority)
@@ -78,7 +78,7 @@ extension IndexTables {
         unlink(place)
         let flags = record.flags
         record = VersionRecord(version, chain: chain, traits: traits.take(version.traits))
-        if flags.contains(.hasTwins) { record.flags.insert(.hasTwins) }
+        if flags.contains(.hasSiblings) { record.flags.insert(.hasSiblings) }
         records[Int(place)] = record
         rows.insert(place, UInt64(bitPattern: version.id))
         version.place = place
@@ -104,7 +104,7 @@ extension IndexTables {
             chainCount += number
             nameBytes += number * version.chainKey.nameBytes
         }
-        if isOnly, version.chainKey.scope.isPrivate { privateChainCount += number }
+        if isOnly, version.chainKey.scope.isSealed { privateChainCount += number }
     }
 
     // MARK: Digests
@@ -114,12 +114,12 @@ extension IndexTables {
         guard let first = self.place(of: digest, isApart) else {
             return isApart ? digestsApart.insert(place, digest) : digests.insert(place, digest)
         }
-        if !records[Int(first)].flags.contains(.hasTwins) { group(first, isApart) }
+        if !records[Int(first)].flags.contains(.hasSiblings) { group(first, isApart) }
         group(place, isApart)
     }
 
     private mutating func group(_ place: Int32, _ isApart: Bool) {
-        records[Int(place)].flags.insert(.hasTwins)
+        records[Int(place)].flags.insert(.hasSiblings)
         guard let authority = key(at: place)?.authority else { return }
         let record = records[Int(place)]
         if isApart {
@@ -241,7 +241,7 @@ extension IndexTables {
 
 extension Version {
     /// True if it must be found as an object: a list of objects has it, or an order its place.
-    fileprivate var mustStay: Bool { pinnedUntil > 0 || head != nil || chainKey.scope.isPrivate }
+    fileprivate var mustStay: Bool { pinnedUntil > 0 || head != nil || chainKey.scope.isSealed }
 }
 
 extension [Version] {

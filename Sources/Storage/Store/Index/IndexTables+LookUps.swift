@@ -61,7 +61,7 @@ extension IndexTables {
         guard let chain = chainPlace(key) else { return nil }
         let isApart = key.scope.isApart
         guard let place = place(of: digest, isApart) else { return nil }
-        guard records[Int(place)].flags.contains(.hasTwins) else {
+        guard records[Int(place)].flags.contains(.hasSiblings) else {
             return isOne(place, name, of: chain) ? place : nil
         }
         return isApart
@@ -78,7 +78,7 @@ extension IndexTables {
         guard let chain = chainPlace(key) else { return [] }
         let isApart = key.scope.isApart
         guard let place = place(of: digest, isApart) else { return [] }
-        guard records[Int(place)].flags.contains(.hasTwins) else {
+        guard records[Int(place)].flags.contains(.hasSiblings) else {
             return records[Int(place)].chain == chain ? [place] : []
         }
         return isApart
@@ -89,7 +89,7 @@ extension IndexTables {
     /// Returns versions with a digest in chains of an authority.
     func versions(digest: Digest, isApart: Bool, authority: String, limit: Int) -> [Int32] {
         guard let place = place(of: digest, isApart) else { return [] }
-        guard records[Int(place)].flags.contains(.hasTwins) else {
+        guard records[Int(place)].flags.contains(.hasSiblings) else {
             return key(at: place)?.authority == authority ? [place] : []
         }
         return isApart
@@ -100,29 +100,29 @@ extension IndexTables {
     /// Returns all versions with a digest; linear in their number.
     func versions(digest: Digest, isApart: Bool) -> [Int32] {
         guard let place = place(of: digest, isApart) else { return [] }
-        guard records[Int(place)].flags.contains(.hasTwins) else { return [place] }
+        guard records[Int(place)].flags.contains(.hasSiblings) else { return [place] }
         return Array(isApart ? digestsApart.places(of: digest) : digests.places(of: digest))
     }
 
     /// Returns the rows of some other versions with the same body that are not private.
-    func twins(of version: Version) -> [Int64] {
-        guard !version.chainKey.scope.isPrivate else { return [] }
+    func siblings(of version: Version) -> [Int64] {
+        guard !version.chainKey.scope.isSealed else { return [] }
         let isApart = version.chainKey.scope.isApart
         guard let first = place(of: version.digest, isApart) else { return [] }
-        func isTwin(_ place: Int32) -> Bool {
-            records[Int(place)].id != version.id && key(at: place)?.scope.isPrivate == false
+        func isSibling(_ place: Int32) -> Bool {
+            records[Int(place)].id != version.id && key(at: place)?.scope.isSealed == false
         }
-        var twins = isTwin(first) ? [records[Int(first)].id] : []
-        if records[Int(first)].flags.contains(.hasTwins) {
+        var siblings = isSibling(first) ? [records[Int(first)].id] : []
+        if records[Int(first)].flags.contains(.hasSiblings) {
             let all = isApart ? digestsApart.places(of: version.digest) : digests.places(of: version.digest)
-            var left = Self.twinsMax
-            for place in all where place != first && isTwin(place) {
-                twins.append(records[Int(place)].id)
+            var left = Self.siblingsMax
+            for place in all where place != first && isSibling(place) {
+                siblings.append(records[Int(place)].id)
                 left -= 1
                 if left == 0 { break }
             }
         }
-        return twins
+        return siblings
     }
 
     /// Returns the latest versions of a chain, the newest first.

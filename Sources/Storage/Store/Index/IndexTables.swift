@@ -30,8 +30,8 @@ struct IndexTables: ~Copyable, Sendable {
 
     /// The number of versions of one URL and variant that a look-up by entity tag examines.
     static let taggedMax = 64
-    /// The number of twins that are returned; one that is on disk is likely among them.
-    static let twinsMax = 8
+    /// The number of siblings that are returned; one that is on disk is likely among them.
+    static let siblingsMax = 8
 
     /// The number of unused objects that are kept.
     let inUseMax: Int

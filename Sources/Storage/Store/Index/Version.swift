@@ -62,7 +62,7 @@ package final class Version: Sendable {
     let offeredAt = Atomic<UInt32>(0)
     let contactAt = Atomic<UInt32>(0)
     let handedOn = Atomic<UInt32>(0)
-    let proven = Atomic<Bool>(false)
+    let returned = Atomic<Bool>(false)
     private let publiclyProven: Atomic<Bool>
     let shared = Atomic<Bool>(false)
     let successorRow = Atomic<Int64>(0)
@@ -210,7 +210,7 @@ package final class Version: Sendable {
         publiclyProven = Atomic(record.flags.contains(.isProvenPublic))
         indexed.store(place, ordering: .relaxed)
         current.store(record.flags.contains(.isCurrent), ordering: .relaxed)
-        proven.store(record.flags.contains(.isProven), ordering: .relaxed)
+        returned.store(record.flags.contains(.hasReturned), ordering: .relaxed)
         shared.store(record.flags.contains(.isShared), ordering: .relaxed)
         holderCount.store(record.holders, ordering: .relaxed)
         offeredAt.store(record.lastOffered, ordering: .relaxed)

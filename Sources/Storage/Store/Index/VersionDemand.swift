@@ -4,16 +4,16 @@ internal import Synchronization
 /// The holder counts of a version.
 struct VersionDemand: Sendable, Equatable {
     var holders: UInt32
-    var isProven: Bool
+    var hasReturned: Bool
     /// Seconds since 1970, as the next.
     var lastOffered: UInt32
     var lastAdvertised: UInt32
 
     /// Makes the counts; the defaults stand for a row from before holders were counted, whose clients hold
     /// it.
-    init(holders: UInt32 = 1, isProven: Bool = true, lastOffered: UInt32 = 0, lastAdvertised: UInt32 = 0) {
+    init(holders: UInt32 = 1, hasReturned: Bool = true, lastOffered: UInt32 = 0, lastAdvertised: UInt32 = 0) {
         self.holders = holders
-        self.isProven = isProven
+        self.hasReturned = hasReturned
         self.lastOffered = lastOffered
         self.lastAdvertised = lastAdvertised
     }
@@ -21,7 +21,7 @@ struct VersionDemand: Sendable, Equatable {
     init(lastOffered: Int) { self.init(lastOffered: UInt32(clamping: lastOffered)) }
 
     /// The counts of a version that was never offered.
-    static let none = VersionDemand(holders: 0, isProven: false)
+    static let none = VersionDemand(holders: 0, hasReturned: false)
 }
 
 extension Version {
@@ -40,9 +40,9 @@ extension Version {
         set { handedOn.store(Self.seconds(newValue), ordering: .relaxed) }
     }
     /// True if a holder has come back, or had come back before it was offered this version.
-    var isProven: Bool {
-        get { proven.load(ordering: .relaxed) }
-        set { proven.store(newValue, ordering: .relaxed) }
+    var hasReturned: Bool {
+        get { returned.load(ordering: .relaxed) }
+        set { returned.store(newValue, ordering: .relaxed) }
     }
     /// True if several clients have held it at a time.
     var isShared: Bool { shared.load(ordering: .relaxed) }
@@ -91,13 +91,13 @@ extension Version {
         set { privatePlaced.store(newValue, ordering: .relaxed) }
     }
     var standing: Retention.Standing {
-        if holders > 0 { return isProven ? .held : .newcomer }
+        if holders > 0 { return hasReturned ? .held : .newcomer }
         return isShared ? .spent : .unheld
     }
     /// Its holder counts as they are written to disk.
     var demand: VersionDemand {
         VersionDemand(
-            holders: holderCount.load(ordering: .relaxed), isProven: isProven,
+            holders: holderCount.load(ordering: .relaxed), hasReturned: hasReturned,
             lastOffered: offeredAt.load(ordering: .relaxed),
             lastAdvertised: contactAt.load(ordering: .relaxed))
     }
@@ -105,7 +105,7 @@ extension Version {
     /// Takes over the holder counts of another object of its row.
     func take(_ other: VersionDemand) {
         holderCount.store(other.holders, ordering: .relaxed)
-        if other.isProven { isProven = true }
+        if other.hasReturned { hasReturned = true }
         if other.holders > 1 { shared.store(true, ordering: .relaxed) }
         offeredAt.max(other.lastOffered, ordering: .relaxed)
         contactAt.max(max(other.lastOffered, other.lastAdvertised), ordering: .relaxed)

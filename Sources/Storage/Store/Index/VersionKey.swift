@@ -21,7 +21,7 @@ package struct VersionKey: Hashable, Sendable {
 
     /// Returns the key under its names in the scope of its chain.
     func named(_ keys: StoreKeys?) -> VersionKey {
-        guard chainKey.scope.isPrivate else { return self }
+        guard chainKey.scope.isSealed else { return self }
         return VersionKey(
             chain: chainKey, url: chainKey.scope.name(of: url, as: .url, keys),
             variant: chainKey.scope.name(of: variant, as: .variant, keys))

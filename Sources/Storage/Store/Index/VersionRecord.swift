@@ -34,10 +34,10 @@ struct VersionRecord: Sendable {
     struct Flags: OptionSet, Sendable {
         let rawValue: UInt8
         static let isCurrent = Flags(rawValue: 1)
-        static let isProven = Flags(rawValue: 2)
+        static let hasReturned = Flags(rawValue: 2)
         static let isShared = Flags(rawValue: 4)
         /// True if other versions have its body.
-        static let hasTwins = Flags(rawValue: 8)
+        static let hasSiblings = Flags(rawValue: 8)
         static let isProvenPublic = Flags(rawValue: 16)
     }
 
@@ -74,9 +74,9 @@ extension Version {
         record.holders = holderCount.load(ordering: .relaxed)
         record.lastOffered = offeredAt.load(ordering: .relaxed)
         record.lastContact = contactAt.load(ordering: .relaxed)
-        record.flags.formIntersection(.hasTwins)
+        record.flags.formIntersection(.hasSiblings)
         if isCurrent { record.flags.insert(.isCurrent) }
-        if isProven { record.flags.insert(.isProven) }
+        if hasReturned { record.flags.insert(.hasReturned) }
         if isShared { record.flags.insert(.isShared) }
         if isProvenPublic { record.flags.insert(.isProvenPublic) }
     }

@@ -137,7 +137,7 @@ struct PrivateOrder: ~Copyable, Sendable {
 
     private static func kind(_ version: Version) -> Class {
         if version.holders == 0 { return .spent }
-        return version.isProven ? .held : .newcomer
+        return version.hasReturned ? .held : .newcomer
     }
 
     private mutating func link(_ place: Int32, _ version: Version) {

@@ -178,7 +178,7 @@ extension VersionFacts {
     /// Private versions do not record who chose the match, because no path reveals which route would make
     /// them.
     func named(in scope: ChainKey.Scope, _ keys: StoreKeys?) -> VersionFacts {
-        guard scope.isPrivate else { return self }
+        guard scope.isSealed else { return self }
         return VersionFacts(
             digest: scope.name(of: digest, keys), url: scope.name(of: url, as: .url, keys),
             variant: scope.name(of: variant, as: .variant, keys),

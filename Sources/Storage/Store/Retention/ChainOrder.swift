@@ -10,10 +10,10 @@ struct ChainOrder: ~Copyable, Sendable {
         /// It has had fewer requests than `Chain.requestsToEstablish`, and its route is the implied one.
         case inProbation
         /// No client has come back to its authority.
-        case unproven
+        case withoutReturn
         /// No client has come back to it.
         case newcomer
-        case established
+        case returned
     }
 
     private var queues = InlineArray<4, DemandQueue<Chain>> { _ in DemandQueue() }

@@ -145,7 +145,7 @@ extension DictionaryStore {
             purges.contains { $0.includes(version.chainKey, url: url, rank: version.rank) }
         }
         for version in memory.index.allVersions() {
-            let isSealed = version.chainKey.scope.isPrivate
+            let isSealed = version.chainKey.scope.isSealed
             if isChosen(version, isSealed || !version.hasOwnURL ? nil : version.url) {
                 chosen.append(version)
             } else if !isSealed, !version.hasOwnURL {

@@ -3,7 +3,7 @@ extension StoreState {
     /// The upper bound of evictions per call, so that the lock is held briefly.
     private static let evictionsMax = 64
     /// The upper bound of versions with the newest body that are examined for a chain's surplus.
-    private static let twinsMax = 16
+    private static let siblingsMax = 16
 
     /// Moves a chain to its place after a version of it was pinned or unpinned.
     mutating func reorder(_ version: Version) {
@@ -23,28 +23,28 @@ extension StoreState {
 
     /// Records that a client has come back with a version, or with its predecessor.
     ///
-    /// The other chains of the authority leave the unproven class when they come to its front.
-    mutating func prove(_ version: Version) {
-        version.isProven = true
-        guard !version.chain.isProven else { return }
-        version.chain.prove()
-        authorities.prove(version.chainKey.authority)
+    /// The other chains of the authority leave the class without a return when they come to its front.
+    mutating func noteReturn(_ version: Version) {
+        version.hasReturned = true
+        guard !version.chain.hasReturned else { return }
+        version.chain.noteReturn()
+        authorities.noteReturn(version.chainKey.authority)
         // A chain read from disk and one of the same name in memory may be two objects.
         guard let chain = index.chain(version.chainKey) else { return }
-        chain.prove()
+        chain.noteReturn()
         reclassify(chain)
     }
 
     /// Moves a chain to its place in the order of eviction; private chains have none there.
     mutating func reclassify(_ chain: Chain) {
-        guard !chain.key.scope.isPrivate else { return }
+        guard !chain.key.scope.isSealed else { return }
         order.insert(chain, evictionClass(of: chain))
     }
 
     private func evictionClass(of chain: Chain) -> ChainOrder.Class {
         if !chain.isEstablished { return .inProbation }
-        guard authorities.isProven(chain.key.authority) else { return .unproven }
-        return chain.isProven ? .established : .newcomer
+        guard authorities.hasReturned(chain.key.authority) else { return .withoutReturn }
+        return chain.hasReturned ? .returned : .newcomer
     }
 
     // MARK: The index and the order of eviction
@@ -63,15 +63,15 @@ extension StoreState {
             status.chain.begin(with: version)
         }
         count(version, chains: status.count == 1 ? 1 : 0, sign: 1)
-        let isNewlyProven = version.isProven && !status.chain.isProven
-        if version.isProven {
-            version.chain.prove()
-            status.chain.prove()
-            authorities.prove(version.chainKey.authority)
+        let isFirstReturn = version.hasReturned && !status.chain.hasReturned
+        if version.hasReturned {
+            version.chain.noteReturn()
+            status.chain.noteReturn()
+            authorities.noteReturn(version.chainKey.authority)
         }
         // Private chains have a budget in bytes and take no place of others.
-        if version.chainKey.scope.isPrivate { privateOrder.insert(version) }
-        if status.count == 1 || isNewlyProven { reclassify(status.chain) }
+        if version.chainKey.scope.isSealed { privateOrder.insert(version) }
+        if status.count == 1 || isFirstReturn { reclassify(status.chain) }
         status.chain.want(at: version.lastWanted)
         retention.insert(version, version.standing, of: status.chain)
         if isInProbation, version.chain.isEstablished { establish(version) }
@@ -89,8 +89,8 @@ extension StoreState {
         if !status.chain.isEstablished { bytesInProbation += version.storedBytes - former.storedBytes }
         count(former, chains: 0, sign: -1)
         count(version, chains: 0, sign: 1)
-        if version.isProven { prove(version) }
-        if version.chainKey.scope.isPrivate {
+        if version.hasReturned { noteReturn(version) }
+        if version.chainKey.scope.isSealed {
             privateOrder.insert(version)
             privateOrder.grow(version, bytes: index.promises(of: version).count * PromisedIDs.bytesEach)
         }
@@ -120,10 +120,10 @@ extension StoreState {
 
     /// Counts a version for its authority if it takes the place of others.
     private mutating func count(_ version: Version, chains: Int, sign: Int) {
-        let bytes = version.chainKey.scope.isPrivate ? 0 : sign * version.storedBytes
+        let bytes = version.chainKey.scope.isSealed ? 0 : sign * version.storedBytes
         authorities.count(
             version.chainKey.authority, chains: chains, bytes: bytes,
-            isPrivate: version.chainKey.scope.isPrivate)
+            isSealed: version.chainKey.scope.isSealed)
     }
 
     // MARK: The rule of eviction
@@ -134,7 +134,7 @@ extension StoreState {
         case versions(beside: Version)
         /// The versions of chains in probation exceed their share.
         case probation
-        /// The versions of unproven authorities exceed their share.
+        /// The versions of authorities without a returned client exceed their share.
         case authority
         /// The store exceeds its size on disk.
         case size
@@ -161,15 +161,15 @@ extension StoreState {
         case .versions(let newest):
             guard let chain = index.chain(newest.chainKey) else { return nil }
             func isOther(_ version: Version) -> Bool { version.id != newest.id && mayGo(version) }
-            let twins = index.versions(newest.chainKey, digest: newest.digest, limit: Self.twinsMax)
-            return twins.first(where: isOther) ?? retention.first(of: chain, in: index, where: isOther)
+            let siblings = index.versions(newest.chainKey, digest: newest.digest, limit: Self.siblingsMax)
+            return siblings.first(where: isOther) ?? retention.first(of: chain, in: index, where: isOther)
         case .probation:
             guard let chain = order.pop(.inProbation, now: now) else { return nil }
             order.insert(chain, .inProbation)
             return retention.first(of: chain, in: index, where: mayGo)
         case .authority:
-            guard authorities.hasProven, let chain = popUnproven(now: now) else { return nil }
-            order.insert(chain, .unproven)
+            guard authorities.hasReturns, let chain = popWithoutReturn(now: now) else { return nil }
+            order.insert(chain, .withoutReturn)
             return retention.first(of: chain, in: index, where: mayGo)
         case .size:
             return firstToGo(for: .probation, now: now, except: isKept)
@@ -180,13 +180,13 @@ extension StoreState {
         }
     }
 
-    /// Takes the first chain of the unproven authorities.
+    /// Takes the first chain of the authorities without a returned client.
     ///
-    /// Chains whose authority was proven since then move to their new place.
-    private mutating func popUnproven(now: Int) -> Chain? {
+    /// Chains whose authority has seen a return since then move to their new place.
+    private mutating func popWithoutReturn(now: Int) -> Chain? {
         for _ in 0..<Self.evictionsMax {
-            guard let chain = order.pop(.unproven, now: now) else { return nil }
-            if !authorities.isProven(chain.key.authority) { return chain }
+            guard let chain = order.pop(.withoutReturn, now: now) else { return nil }
+            if !authorities.hasReturned(chain.key.authority) { return chain }
             reclassify(chain)
         }
         return nil
@@ -241,8 +241,8 @@ extension StoreState {
 
     /// Evicts until the limits of the index are kept, or a bounded number of times.
     ///
-    /// Whole chains go where there are too many. Those in probation, and those of unproven authorities, go while they exceed
-    /// their shares. Of the others, those of unproven authorities go, then those to which no client has come back, then any;
+    /// Whole chains go where there are too many. Those in probation, and those of authorities without a returned client, go while they exceed
+    /// their shares. Of the others, those of authorities without a returned client go, then those to which no client has come back, then any;
     /// in each class the one that was wanted least lately. Chains with a version that a Link names stay.
     mutating func evictBeyondLimits(now: Int, into evicted: inout Evicted) {
         // At least one, or no chain could ever begin.
@@ -255,17 +255,17 @@ extension StoreState {
                 let version = firstToGo(for: .probation, now: now)
             {
                 remove(CollectionOfOne(version), reason: .probation, into: &evicted)
-            } else if authorities.hasProven, authorities.unprovenChains > limits.unprovenChains,
-                let chain = popUnproven(now: now)
+            } else if authorities.hasReturns, authorities.chainsWithoutReturn > limits.chainsWithoutReturn,
+                let chain = popWithoutReturn(now: now)
             {
                 remove(chain, reason: .authority, into: &evicted)
-            } else if authorities.unprovenBytes > limits.unprovenBytes,
+            } else if authorities.bytesWithoutReturn > limits.bytesWithoutReturn,
                 let version = firstToGo(for: .authority, now: now)
             {
                 remove(CollectionOfOne(version), reason: .authority, into: &evicted)
             } else if chainsThatCount - chainsInProbation > established,
-                let chain = popUnproven(now: now) ?? order.pop(.newcomer, now: now)
-                    ?? order.pop(.established, now: now)
+                let chain = popWithoutReturn(now: now) ?? order.pop(.newcomer, now: now)
+                    ?? order.pop(.returned, now: now)
             {
                 remove(chain, reason: .chains, into: &evicted)
             } else if chainsThatCount > limits.chains, let chain = order.pop(.inProbation, now: now) {

@@ -12,7 +12,7 @@ extension StoreState {
         if now > since + 1 { retention.countReturn(to: version, after: now - since) }
         version.recordContact(at: now)
         demandLog?.record(version.id, contact: now)
-        prove(version)
+        noteReturn(version)
         retention.renew(version, standing == .newcomer ? .held : standing)
         privateOrder.renew(version)
         pending.recordDemand(of: version, now: now)
@@ -36,7 +36,7 @@ extension StoreState {
         version.lastOffered = now
         if former?.id != version.id {
             if let former, passOn(from: former, now: now) {
-                prove(version)
+                noteReturn(version)
                 former.successor = version.id
             }
             version.addHolder()
@@ -79,7 +79,7 @@ extension StoreState {
         if contact > 0 {
             version.recordContact(at: contact)
             version.wasWanted(at: contact)
-            prove(version)
+            noteReturn(version)
         }
         retention.renew(version, version.standing)
         pending.recordDemand(of: version, now: now)

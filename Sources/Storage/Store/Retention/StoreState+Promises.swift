@@ -25,16 +25,18 @@ extension StoreState {
     ///
     /// Clients hold a body, whatever its URL was.
     mutating func handOver(_ ids: PromisedIDs, of version: Version) {
-        guard !ids.isEmpty, let twin = index.version(version.chainKey, digest: version.digest) else { return }
-        promise(ids, of: twin)
+        guard !ids.isEmpty, let sibling = index.version(version.chainKey, digest: version.digest) else {
+            return
+        }
+        promise(ids, of: sibling)
     }
 
     private mutating func countPromises(of version: Version, bytes: Int) {
         guard bytes != 0 else { return }
-        let isPrivate = version.chainKey.scope.isPrivate
-        if isPrivate { privateOrder.grow(version, bytes: bytes) }
+        let isSealed = version.chainKey.scope.isSealed
+        if isSealed { privateOrder.grow(version, bytes: bytes) }
         if index.chain(version.chainKey)?.isEstablished == false { bytesInProbation += bytes }
         authorities.count(
-            version.chainKey.authority, chains: 0, bytes: isPrivate ? 0 : bytes, isPrivate: isPrivate)
+            version.chainKey.authority, chains: 0, bytes: isSealed ? 0 : bytes, isSealed: isSealed)
     }
 }
