@@ -58,8 +58,9 @@ internal import Testing
             }
         }
         #expect(wasted == 2 * 4 * 60 * 500_000)
-        #expect(registry.mayAnnounce(chain("/feed"), now: 701))
-        #expect(!exports.contains { registry.mayAnnounce(chain($0), now: 701) })
+        // A failed expectation shows the values in it, and a registry has no readable ones.
+        let announced = (["/feed"] + exports).filter { registry.mayAnnounce(chain($0), now: 701) }
+        #expect(announced == ["/feed"])
     }
 
     @Test func `savings of bodies under a thousand bytes count`() throws {
@@ -79,6 +80,7 @@ internal import Testing
             }
         }
         registry.recordDownload(of: version, sentBytes: 100, client: 1 << 80, now: now + 601)
-        #expect(registry.mayAnnounce(items, now: now + 601))
+        let pays = registry.mayAnnounce(items, now: now + 601)
+        #expect(pays)
     }
 }
