@@ -13,7 +13,7 @@ extension ContentCoding {
 }
 
 #if !canImport(CBrotli)
-/// What stands in for a coding whose library is not linked: nobody can make one.
+/// A coding whose library is not linked: making an encoder or a decoder of it always throws.
 class UnlinkedCoding {
     let coding: ContentCoding
     let memoryBytes = 0

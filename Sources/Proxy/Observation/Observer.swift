@@ -40,7 +40,7 @@ final class Observer: Sendable {
         budget.withLock { $0.cpuShare = settings.cpuShare }
     }
 
-    /// What was observed so far, by group of URLs.
+    /// The observations so far, by group of URLs.
     var reports: [ObservedRoutes.Key: SavingsReport.Observed] {
         routes.withLock { $0.tallies.mapValues(\.report) }
     }

@@ -7,7 +7,7 @@ internal import Storage
 extension ProxyServer {
     /// Adopts another configuration for new requests; requests in progress keep the settings of theirs.
     ///
-    /// What all requests share changes for them, too: places at upstreams, the observer, and the files of the log.
+    /// Places at upstreams, the observer and the files of the log belong to all requests, and change for those in progress, too.
     ///
     /// An error leaves everything unchanged, and is reported. Blocks until every loop has adopted it; not reentrant.
     ///

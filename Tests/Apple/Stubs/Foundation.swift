@@ -102,7 +102,9 @@ public final class JSONDecoder {
     public enum KeyDecodingStrategy: Sendable { case convertFromSnakeCase }
     public init() {}
     public var keyDecodingStrategy = KeyDecodingStrategy.convertFromSnakeCase
-    public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value { fatalError() }
+    public func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+        throw CocoaError(.fileWriteUnknown)
+    }
 }
 
 public struct URLRequest: Hashable, Sendable {

@@ -97,7 +97,7 @@ internal import Testing
             }, settings(first))
     }
 
-    /// What comes of the traffic.
+    /// The results of the traffic.
     struct Outcome {
         /// The deltas that clients get, by kind.
         var deltas: [Int]

@@ -14,11 +14,6 @@ enum Items {
             "availability":{"warehouse":"central","isOnStock":true,"deliveryDays":3},"token":"\#(noise)"}
             """#.utf8)
     }
-
-    /// The number of a path such as `/items/8`; nil for others.
-    static func number(of target: String) -> Int? {
-        target.hasPrefix("/items/") ? Int(target.dropFirst("/items/".count).prefix { $0 != "?" }) : nil
-    }
 }
 
 extension TestProxy {
