@@ -82,7 +82,7 @@ extension Exchange {
 
     /// Returns the route's built dictionary, if that is what the client has: an app may be shipped with it.
     private func builtVersion(_ digest: Digest) -> Storage.Version? {
-        guard let built = route.dictionary?.built, built.body.digest == digest,
+        guard let built = route.dictionary?.built, built.body?.digest == digest,
             let chain = resource.authority.flatMap(route.builtChain)
         else { return nil }
         return context.linkRegistry.version(

@@ -115,7 +115,7 @@ final class LinkRegistry: Sendable {
     func recordSaving(over version: Version, bodyBytes: Int, sentBytes: Int, client: UInt128) {
         state.withLock { state in
             guard let worth = state.worths[version.id] else { return }
-            let saved = bodyBytes / 1000 * worth.plainPerMille - sentBytes
+            let saved = bodyBytes * worth.plainPerMille / 1000 - sentBytes
             state.changeLedger(of: version.chainKey.hashValue) { $0.recordSaving(saved, of: client) }
         }
     }
@@ -123,8 +123,9 @@ final class LinkRegistry: Sendable {
     func recordDownload(of version: Version, sentBytes: Int, client: UInt128, now: Int) {
         state.withLock { state in
             state.worths[version.id]?.recordHolder(client)
-            state.changeLedger(of: version.chainKey.hashValue) {
-                $0.recordCost(sentBytes, of: client, at: now)
+            // Also where no page has learned of it: the operator may announce a dictionary that is learned.
+            state.chains.change(version.chainKey.hashValue, openedBy: client, fresh: ChainRecord()) {
+                $0.ledger.recordCost(sentBytes, of: client, at: now)
             }
         }
     }
@@ -147,6 +148,11 @@ final class LinkRegistry: Sendable {
     /// Returns true if a learned chain may be announced.
     func mayAnnounce(_ chain: ChainKey, now: Int) -> Bool {
         state.withLock { $0.chains[chain.hashValue]?.ledger.mayAnnounce(at: now) == true }
+    }
+
+    /// Returns false while a chain rests because its announcements did not pay.
+    func pays(_ chain: ChainKey, now: Int) -> Bool {
+        state.withLock { $0.chains[chain.hashValue]?.ledger.pays(at: now) ?? true }
     }
 
     /// Returns the version that a page announces for a chain, or nil if that is of no use.
@@ -185,13 +191,22 @@ final class LinkRegistry: Sendable {
 
     // MARK: Built dictionaries
 
-    /// Returns the version of a built dictionary in the chain of a host, and admits it where it is missing; nil if the
-    /// store has no place for it.
+    /// Returns the version of a built dictionary in the chain of a host, and admits that of the operator where it is missing;
+    /// nil if none is learned yet, or the store has no place for it.
     func version(
         of built: BuiltDictionary, in chain: ChainKey, _ policy: AdmissionPolicy,
         index: DictionaryIndex.Reader, now: Int
     ) -> Version? {
-        if let version = index.version(chain: chain, digest: built.body.digest) { return version }
+        guard let body = built.body else { return index.newestBuilt(of: chain) }
+        return version(with: body, in: chain, policy, index: index, now: now)
+    }
+
+    /// Returns the version of a dictionary with this body in the chain of a host, and admits it where it is missing.
+    func version(
+        with body: Body, in chain: ChainKey, _ policy: AdmissionPolicy, index: DictionaryIndex.Reader,
+        now: Int
+    ) -> Version? {
+        if let version = index.version(chain: chain, digest: body.digest) { return version }
         let hasPlace = state.withLock { state in
             guard state.builtFor.count < Self.builtForMax || state.builtFor.contains(chain.authority) else {
                 return false
@@ -200,9 +215,8 @@ final class LinkRegistry: Sendable {
             return true
         }
         guard hasPlace else { return nil }
-        // Its URL is the pattern: no request for a resource has that in this chain.
         let candidate = VersionCandidate(
-            built.body, key: VersionKey(chain: chain, url: chain.match, variant: ""), policy: policy,
+            body, key: VersionKey(builtOf: chain), policy: policy,
             contentType: BuiltDictionary.contentType)
         return try? store.admit(candidate, isOffered: false, now: now)
     }
@@ -219,6 +233,15 @@ final class LinkRegistry: Sendable {
             return current
         }
         return name(version, replacing: current, lifeSeconds: lifeSeconds, now: now) ? version : nil
+    }
+
+    /// Notes how long the responses of a route are without its built dictionary, by which its savings are counted.
+    func recordPlain(perMille: Int, of version: Version, lifeSeconds: Int, now: Int) {
+        state.withLock { state in
+            guard state.worths[version.id] != nil || state.worths.count < Self.watchedMax else { return }
+            state.worths[version.id, default: NamedWorth(namedAt: now, lifeSeconds: lifeSeconds)]
+                .record(plainPerMille: perMille)
+        }
     }
 
     /// Returns the life that responses advertise for a named version.
@@ -322,5 +345,19 @@ final class LinkRegistry: Sendable {
             fresh.id != named.id
         else { return }
         _ = name(fresh, replacing: named, lifeSeconds: lifeSeconds, now: now)
+    }
+}
+
+extension VersionKey {
+    /// The key of the built dictionaries of a chain.
+    ///
+    /// Its URL is the pattern: no request for a resource has that in this chain.
+    init(builtOf chain: ChainKey) { self.init(chain: chain, url: chain.match, variant: "") }
+}
+
+extension DictionaryIndex.Reader {
+    /// Returns the newest built dictionary of a chain; nil without one.
+    func newestBuilt(of chain: ChainKey) -> Version? {
+        newest(VersionKey(builtOf: chain)).flatMap { $0.isUpstreamMatch ? nil : $0 }
     }
 }

@@ -78,6 +78,9 @@ package struct NamedWorth: Sendable {
         measuredAt = now
     }
 
+    /// Records how long responses are without a dictionary, per 1,000 bytes of body.
+    mutating func record(plainPerMille: Int) { self.plainPerMille = plainPerMille }
+
     /// Records a measurement; returns true if another version should be named.
     package mutating func record(_ sample: Sample, of bodyBytes: Int, at now: Int, _ terms: LinkTerms) -> Bool
     {

@@ -149,6 +149,9 @@ final class Route: Sendable {
         return chain.scope == .public && chain.match == built.match && !version.isUpstreamMatch
     }
 
+    /// True if the proxy learns the route's built dictionary.
+    var learnsBuilt: Bool { dictionary?.built.map { $0.body == nil } ?? false }
+
     /// True if the route may use and offer dictionaries.
     var usesDictionaries: Bool { policy.areDictionariesOn && policy.hasDictionary }
 

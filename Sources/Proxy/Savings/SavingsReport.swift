@@ -25,6 +25,8 @@ package struct SavingsReport: Codable, Sendable {
         package var observed: Observed?
         /// The same by groups of URLs.
         package var groups: [Group] = []
+        /// The dictionaries that the route learns, by host; nil if it learns none.
+        package var learned: [LearnedState]?
     }
 
     /// The responses of a live route.

@@ -9,22 +9,11 @@ internal import Testing
 /// `dictionary.built`: a dictionary of a route for clients that have no version of a path.
 @Suite(.timeLimit(.minutes(40))) struct BuiltDictionaryTests {
     private let folder: TestFolder
-    private let dictionary = (1...3).flatMap(BuiltDictionaryTests.item)
+    private let dictionary = (1...3).flatMap(Items.body)
 
     init() throws {
         folder = try TestFolder()
         try write(dictionary)
-    }
-
-    /// One of many responses of one kind: most of it is the same in all.
-    private static func item(_ number: Int) -> [UInt8] {
-        let noise = Digest(of: "\(number)".utf8.span).hex
-        return Array(
-            #"""
-            {"id":\#(number),"name":"item \#(noise.prefix(12))","price":{"amount":\#(number * 37 % 1000),"currency":"EUR"},
-            "links":{"self":"https://api.test/items/\#(number)","reviews":"https://api.test/items/\#(number)/reviews"},
-            "availability":{"warehouse":"central","isOnStock":true,"deliveryDays":3},"token":"\#(noise)"}
-            """#.utf8)
     }
 
     private func write(_ bytes: [UInt8]) throws {
@@ -49,13 +38,7 @@ internal import Testing
             }
             let change = request.target.split(separator: "?").dropFirst().joined()
             connection.send(
-                json(Self.item(number) + Array("\n\(change)".utf8), "Cache-Control: public, max-age=60"))
-        }
-    }
-
-    private func announcedPath(_ proxy: TestProxy, _ page: String = "/page") throws -> String? {
-        try proxy.fetch(page, "Sec-Fetch-Dest: document")["Link"].flatMap {
-            $0.firstMatch(of: /<([^>]+)>/).map { String($0.output.1) }
+                json(Items.body(number) + Array("\n\(change)".utf8), "Cache-Control: public, max-age=60"))
         }
     }
 
@@ -74,7 +57,7 @@ internal import Testing
         let plain = try proxy.fetch("/items/8", "Accept-Encoding: gzip, br, zstd")
         let first = try proxy.fetch("/items/9", over: dictionary)
         #expect(first.coding == "dcb", "it is much shorter here")
-        #expect(try first.carriesDecoded(Self.item(9) + Array("\n".utf8), over: dictionary))
+        #expect(try first.carriesDecoded(Items.body(9) + Array("\n".utf8), over: dictionary))
         #expect(first.body.count * 2 < plain.body.count, "\(first.body.count) \(plain.body.count)")
         #expect(try proxy.fetch("/items/10", over: dictionary, accept: "dcz").coding == "dcz")
         #expect(try proxy.fetch("/items/11", over: Array(dictionary.dropLast())).coding == "identity")
@@ -82,7 +65,7 @@ internal import Testing
 
     @Test func `a page announces it for the whole route, and it yields to the paths' own versions`() throws {
         let proxy = try TestProxy(origin(), settings)
-        let path = try #require(try announcedPath(proxy))
+        let path = try #require(try proxy.announcedPath())
         #expect(path == self.path(of: dictionary))
         let response = try proxy.fetch(path, "Accept-Encoding: br")
         #expect(response["Use-As-Dictionary"] == #"match="/items/*""#, "no match-dest, which would outrank")
@@ -102,7 +85,7 @@ internal import Testing
             #expect(response.coding == "dcb")
             #expect(response["Use-As-Dictionary"] == "match=\"/items/\(number)\"")
         }
-        let own = Self.item(20) + Array("\n".utf8)
+        let own = Items.body(20) + Array("\n".utf8)
         let held = try #require(
             proxy.server.context.store.reader().version(
                 chain: ChainKey(authority: "api.test", match: "/items/*"),
@@ -112,6 +95,21 @@ internal import Testing
         #expect(later.coding == "dcz")
         let built = try proxy.fetch("/items/20?changed", over: dictionary)
         #expect(later.body.count < built.body.count, "a returning client loses nothing")
+    }
+
+    @Test func `dcz searches longer over it than over a path's own version`() throws {
+        let proxy = try TestProxy(origin(), settings)
+        let response = try proxy.fetch("/items/9", over: dictionary, accept: "dcz")
+        let body = Body(Items.body(9) + Array("\n".utf8))
+        let deltas = Deltas(preparedBytes: 1 << 20, cacheBytes: 0)
+        let bytes = [DeltaScope.built, .public].map { scope in
+            if case .coded(let delta) = deltas.make(body, over: Body(dictionary), .dcz, in: scope) {
+                return Array(delta.bytes)
+            }
+            return []
+        }
+        #expect(bytes[0] != bytes[1], "the bodies tell the two apart")
+        #expect(response.body == bytes[0])
     }
 
     @Test(arguments: ["dcz", "dcb"])
@@ -139,12 +137,13 @@ internal import Testing
     {
         let proxy = try TestProxy(origin(), settings)
         let response = try proxy.fetch("/items/9", over: dictionary)
-        _ = try proxy.fetch("/items/9", over: Self.item(9) + Array("\n".utf8))
+        _ = try proxy.fetch("/items/9", over: Items.body(9) + Array("\n".utf8))
         let route = #"route="/items/:id""#
         #expect(
             try proxy.metric("dictum_requests_total{\(route),coding=\"dcb\",reason=\"delta-built\"}") == 1)
         #expect(
-            try proxy.metric("dictum_built_body_bytes_total{\(route),stage=\"before\"}") == Self.item(9).count
+            try proxy.metric("dictum_built_body_bytes_total{\(route),stage=\"before\"}") == Items.body(9)
+                .count
                 + 1)
         #expect(
             try proxy.metric("dictum_built_body_bytes_total{\(route),stage=\"after\"}") == response.body.count
@@ -153,7 +152,7 @@ internal import Testing
             try proxy.metric("dictum_delta_body_bytes_total{\(route),stage=\"after\"}") > response.body.count)
         let routes = try proxy.admin("GET /routes HTTP/1.1", "Host: localhost").text
         let row = try #require(routes.firstMatch(of: /"built":{([^}]*)}/)?.output.1)
-        #expect(row.contains(#""responses":1"#) && row.contains("\"body_bytes\":\(Self.item(9).count + 1)"))
+        #expect(row.contains(#""responses":1"#) && row.contains("\"body_bytes\":\(Items.body(9).count + 1)"))
         #expect(row.contains("\"sent_bytes\":\(response.body.count)"))
     }
 
@@ -169,11 +168,11 @@ internal import Testing
                 "/items/\(client)", forwarded(for: client), "Sec-Fetch-Dest: empty",
                 "Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: cors", "Referer: https://api.test/shop")
         }
-        let path = try #require(try announcedPath(proxy, "/shop"))
+        let path = try #require(try proxy.announcedPath("/shop"))
         #expect(path == self.path(of: dictionary))
         for client in 1...8 { _ = try proxy.fetch(path, forwarded(for: client)) }
-        #expect(try announcedPath(proxy, "/shop") == nil, "the downloads have cost more than it has saved")
-        #expect(try announcedPath(proxy) == path, "the operator names it")
+        #expect(try proxy.announcedPath("/shop") == nil, "the downloads have cost more than it has saved")
+        #expect(try proxy.announcedPath() == path, "the operator names it")
     }
 
     // MARK: Reload
@@ -182,11 +181,11 @@ internal import Testing
         throws
     {
         let proxy = try TestProxy(origin(), settings)
-        let former = try #require(try announcedPath(proxy))
-        let new = dictionary + Self.item(4)
+        let former = try #require(try proxy.announcedPath())
+        let new = dictionary + Items.body(4)
         try write(new)
         try proxy.reload(settings)
-        let path = try #require(try announcedPath(proxy))
+        let path = try #require(try proxy.announcedPath())
         #expect(path == self.path(of: new))
         let response = try proxy.fetch(path, over: dictionary)
         #expect(response.coding == "dcb")
@@ -198,7 +197,7 @@ internal import Testing
 
     @Test func `a route without it any more uses and serves none`() throws {
         let proxy = try TestProxy(origin(), settings)
-        let path = try #require(try announcedPath(proxy))
+        let path = try #require(try proxy.announcedPath())
         try proxy.reload("routes: [{match: \"/items/:id\"}, {match: /page, announce: [/items/8]}]")
         #expect(try proxy.fetch("/items/8", over: dictionary).coding == "identity")
         #expect(try proxy.fetch(path).status == 404)
@@ -219,7 +218,7 @@ internal import Testing
     @Test(.enabled(if: RedisServer.program != nil, "\(RedisServer.absence)"))
     func `every node decodes and serves it, whichever has announced it`() throws {
         let fleet = try TestFleet(2, settings)
-        let path = try #require(try announcedPath(fleet.nodes[0]))
+        let path = try #require(try fleet.nodes[0].announcedPath())
         let linked = try fleet.nodes[1].fetch(path)
         #expect(linked.carries(dictionary))
         #expect(linked["Use-As-Dictionary"] == #"match="/items/*""#)

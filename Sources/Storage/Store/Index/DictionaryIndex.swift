@@ -170,6 +170,19 @@ package final class DictionaryIndex: Sendable {
         return all
     }
 
+    /// Returns the proven versions of an authority that `isMeant` takes, in no order.
+    func proven(authority: String, _ isMeant: (Version) -> Bool) -> [Version] {
+        var found: [Version] = []
+        forEachPlace { tables, place in
+            let version = tables.look(at: place)
+            guard version.isProvenPublic, version.isCurrent, version.chainKey.scope == .public,
+                version.chainKey.authority == authority
+            else { return }
+            found.append(version)
+        }
+        return found.filter(isMeant)
+    }
+
     /// Applies the rule to every version; returns those that do not know their own URL.
     func judge(_ isCurrent: (Version) -> Bool) -> Set<Int64> {
         var unsure: Set<Int64> = []

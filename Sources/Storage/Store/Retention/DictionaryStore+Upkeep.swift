@@ -79,6 +79,16 @@ extension DictionaryStore {
         writer.schedule()
     }
 
+    /// Returns the newest proven versions of an authority that `isMeant` takes, the newest first.
+    ///
+    /// It examines every version: never call it on an event loop.
+    package func provenVersions(
+        authority: String, atMost count: Int, where isMeant: (Version) -> Bool
+    ) -> [Version] {
+        let found = memory.index.proven(authority: authority, isMeant)
+        return Array(found.sorted { $1.isOlder(than: $0) }.prefix(count))
+    }
+
     // MARK: Pins
 
     /// Names a version of a public chain in Links until some second; until then only damage or full memory evicts it.
