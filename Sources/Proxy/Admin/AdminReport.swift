@@ -26,6 +26,7 @@ extension AdminStatus {
                 .map {
                     .init(authority: $0.key.authority, match: $0.key.match, observed: $0.value)
                 }
+            entry.learned = context.routes.learners.first { $0.text == route.text }.map(context.learned.rows)
             report.routes.append(entry)
         }
         return report

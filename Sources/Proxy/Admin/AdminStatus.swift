@@ -126,7 +126,8 @@ final class AdminStatus: Sendable {
         let samples =
             MetricSample.summed(counters.flatMap { $0.samples(routes: routes) })
             + operation.samples + context.store.statistics.samples + context.deltas.statistics.samples
-            + context.gain.samples + (context.experiment?.samples ?? []) + (sink?.samples ?? [])
+            + context.gain.samples + context.learned.samples + (context.experiment?.samples ?? [])
+            + (sink?.samples ?? [])
             + process.samples + sharedStoreSamples
         let now = Int(SystemClock.unixMicroseconds)
         let slowest = (-1..<routes.count).map { route in
@@ -145,7 +146,8 @@ final class AdminStatus: Sendable {
 
     static var metrics: [Metric] {
         LoopCounters.metrics + Operation.metrics + StoreStatistics.metrics + DeltaStatistics.metrics
-            + GainSampler.metrics + ExperimentTotals.metrics + SharedMemoryStatistics.metrics
+            + GainSampler.metrics + LearnedDictionaries.metrics + ExperimentTotals.metrics
+            + SharedMemoryStatistics.metrics
             + LogSink.metrics + ProcessStatistics.metrics
             + RedisStatistics.metrics + [SharedStoreLatency.metric]
     }

@@ -24,6 +24,7 @@ struct RouteReports: Encodable, Sendable {
             return RouteReport(
                 route: text, live ?? .init(), configured: route != nil,
                 dictionaries: Self.dictionaries(of: route, in: context),
+                learned: context.routes.learners.first { $0.text == text }.map(context.learned.rows),
                 slowest: snapshot.slowest[text == "none" ? 0 : (position ?? -1) + 1])
         }
     }
@@ -76,17 +77,19 @@ struct RouteReport: Encodable, Sendable {
     let bytes: BodyBytes
     /// The responses over the route's built dictionary; nil without any.
     let built: SavingsReport.Built?
+    /// The dictionaries that the route learns, by host; nil if it learns none.
+    let learned: [SavingsReport.Learned]?
     let slowestCodings: [Coding]
 
     init(
         route: String, _ live: SavingsReport.Live, configured: Bool, dictionaries: Dictionaries,
-        slowest: [SlowestCodings.Entry]
+        learned: [SavingsReport.Learned]?, slowest: [SlowestCodings.Entry]
     ) {
         self.route = route
         self.configured = configured
         self.dictionaries = dictionaries
         bytes = BodyBytes(live)
-        built = live.built
+        (built, self.learned) = (live.built, learned)
         (requests, deltas, codings) = (live.requests, live.deltas, live.codings)
         hitRate = requests > 0 ? Double(deltas) / Double(requests) : nil
         reasons = live.reasons.map { ReasonCount(reason: $0, requests: $1) }

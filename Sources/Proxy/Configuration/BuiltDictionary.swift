@@ -1,11 +1,18 @@
 package import Dictionaries
 internal import Foundation
 
-/// A dictionary that the operator has built for the responses of a route: the setting `dictionary.built`.
+/// A dictionary for the first responses of a route, which the operator has built or the proxy learns: the setting
+/// `dictionary.built`.
 ///
 /// It serves clients that have no version of a path yet. Its `match` is less specific than that of a path's own version, so
 /// clients prefer the latter as soon as they have one (RFC 9842 section 2.2.3).
 package struct BuiltDictionary: Sendable {
+    /// Where it is from.
+    package enum Source: Sendable, Equatable {
+        case file(String)
+        case learned
+    }
+
     /// A reason why a file is no such dictionary.
     struct Mistake: Error {
         let text: String
@@ -17,23 +24,32 @@ package struct BuiltDictionary: Sendable {
 
     /// The `match` that is sent.
     package let match: String
-    package let body: Body
+    /// The operator's dictionary; nil if the proxy learns one for each host (`LearnedDictionaries`).
+    package let body: Body?
 
-    /// Reads the file of a route with this match.
-    init(file: String, for route: RouteMatch) throws(Mistake) {
+    /// Reads the file of a route with this match, if it is not learned.
+    init(_ source: Source, for route: RouteMatch) throws(Mistake) {
         guard route.patterns.count == 1, let match = Self.match(of: route.patterns[0].text) else {
             throw Mistake(
                 text:
                     "a built dictionary needs a match of one pattern, of plain text and :name or *, such as /items/:id"
             )
         }
+        self.match = match
+        switch source {
+        case .learned: body = nil
+        case .file(let file): body = try Self.body(of: file)
+        }
+    }
+
+    private static func body(of file: String) throws(Mistake) -> Body {
         let handle = FileHandle(forReadingAtPath: file)
-        guard let data = try? handle?.read(upToCount: Self.bytesMax + 1) ?? Data(), handle != nil else {
+        guard let data = try? handle?.read(upToCount: bytesMax + 1) ?? Data(), handle != nil else {
             throw Mistake(text: "the file cannot be read: expected one that `dictum train` wrote")
         }
-        guard !data.isEmpty, data.count <= Self.bytesMax else {
+        guard !data.isEmpty, data.count <= bytesMax else {
             throw Mistake(
-                text: "the file has \(data.isEmpty ? "no" : "too many") bytes: expected 1 to \(Self.bytesMax)"
+                text: "the file has \(data.isEmpty ? "no" : "too many") bytes: expected 1 to \(bytesMax)"
             )
         }
         let body = Body([UInt8](data))
@@ -43,7 +59,7 @@ package struct BuiltDictionary: Sendable {
                     "the file has the format of `zstd --train`, whose tables no browser reads (RFC 9842 section 5): expected raw content, as `dictum train` writes it"
             )
         }
-        (self.match, self.body) = (match, body)
+        return body
     }
 
     /// Returns a pattern as it is sent: each group as `*`, so that it is no longer than a path that it matches.
@@ -66,4 +82,20 @@ package struct BuiltDictionary: Sendable {
         }
         return match.contains("*") ? match : nil
     }
+}
+
+extension SettingType where Value == BuiltDictionary.Source? {
+    /// The word `learned`, or the path of a file.
+    static let builtSource = scalar(
+        "learned, or the path of a file",
+        write: { source in
+            switch source {
+            case nil: ""
+            case .learned?: "learned"
+            case .file(let path)?: path.inYAML
+            }
+        },
+        read: { text in
+            text == "learned" ? .learned : SettingType<String>.readPath(text).map { .file($0) }
+        })
 }

@@ -43,9 +43,9 @@ package struct DictionaryPolicy: Sendable {
     /// Permits or forbids shared caches to store dictionary-coded responses.
     package var sharedCaches = SharedCaches.avoid
 
-    /// The file of the dictionary that the operator has built; nil without one.
-    package var builtFile: String?
-    /// The dictionary of that file.
+    /// Where the dictionary for first responses is from; nil without one.
+    package var builtSource: BuiltDictionary.Source?
+    /// The dictionary for first responses.
     package var built: BuiltDictionary?
     /// True if the upstream is asked to revalidate the stored response.
     package var revalidate = false
@@ -138,12 +138,13 @@ extension Settings {
             in_band.
             """),
         .value(
-            "built", \.builtFile, .pathOrNone, example: "/etc/dictum/items.dict",
+            "built", \.builtSource, .builtSource, example: "/etc/dictum/items.dict",
             """
             A file of dictum train, as the dictionary of clients that have no version of a path: it is for everything that \
             the route's match matches, and yields to a path's own version. Pages announce it with a path of this route in \
             announce, or by themselves. Everybody can read it. A reload reads it again; clients that have the former one \
-            still get deltas.
+            still get deltas. learned: Dictum makes it by itself, for each host, of bodies that are proven to be public, once \
+            first responses cost enough.
             """),
         .value(
             "link_max_age", \.linkMaxAge, .duration(minute...365 * day),

@@ -15,9 +15,9 @@ extension RouteConfiguration {
         readBuilt(&reader)
     }
 
-    /// Reads the file of the built dictionary.
+    /// Reads the built dictionary.
     private mutating func readBuilt(_ reader: inout SettingsReader) {
-        guard let policy = dictionary, let file = policy.builtFile,
+        guard let policy = dictionary, let source = policy.builtSource,
             let node = reader.node(of: "dictionary.built")
         else { return }
         do throws(BuiltDictionary.Mistake) {
@@ -33,7 +33,7 @@ extension RouteConfiguration {
                         "with covers: \(policy.coversText) responses would replace it: expected covers: path or url"
                 )
             }
-            dictionary?.built = try BuiltDictionary(file: file, for: match)
+            dictionary?.built = try BuiltDictionary(source, for: match)
         } catch {
             reader.descend("dictionary.built") { $0.report(error.text, in: node, offset: 0) }
         }

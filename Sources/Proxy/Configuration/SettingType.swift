@@ -75,7 +75,7 @@ extension SettingType where Value == String {
     /// The path of a file.
     static let path = scalar("a path", write: { $0.isEmpty ? "" : $0.inYAML }, read: readPath)
 
-    fileprivate static let readPath: @Sendable (String) -> String? = {
+    static let readPath: @Sendable (String) -> String? = {
         $0.isEmpty || $0.utf8.count > 4096 || $0.contains("\0") ? nil : $0
     }
 

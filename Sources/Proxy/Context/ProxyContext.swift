@@ -93,6 +93,7 @@ package final class ProxyContext: Sendable {
     /// Logs a message for the operator; safe from any thread.
     var report: @Sendable (OperatorEvent) -> Void { shared.report }
     var linkRegistry: LinkRegistry { shared.linkRegistry }
+    var learned: LearnedDictionaries { shared.learned }
     var coding: CodingResources { shared.coding }
     var compressionPool: CompressionPool { coding.pool }
     var compressionMemory: MemoryBudget { coding.memory }
@@ -102,12 +103,20 @@ package final class ProxyContext: Sendable {
     /// The memory that this node shares with others; nil for a node of its own.
     var sharedMemory: SharedMemory? { shared.sharedMemory }
 
-    /// Removes expired versions and refreshes certificates; called every second.
+    /// Removes expired versions, refreshes certificates and has dictionaries learned; called every second.
     func maintain() {
-        shared.maintenance.async { [store, tls, report] in
+        shared.maintenance.async { [store, tls, report, learned, learningTerms] in
             store.sweep(now: SystemClock.unixSeconds)
             tls.refresh(report)
+            learned.keepUp(learningTerms, now: SystemClock.unixSeconds)
         }
+    }
+
+    /// The present settings for dictionaries that are learned.
+    var learningTerms: LearnedDictionaries.Terms {
+        .init(
+            routes: routes, isOn: configuration.dictionariesOn && !dictionarySwitch.isOff,
+            levels: configuration.compression.levels, verify: configuration.compression.verify)
     }
 
     /// Returns the peer of a connection, as this configuration sees it.

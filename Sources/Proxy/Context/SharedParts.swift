@@ -20,6 +20,8 @@ final class SharedParts: Sendable {
     let coding: CodingResources
     let gain: GainSampler
     let linkRegistry: LinkRegistry
+    /// Makes the dictionaries of routes that learn theirs.
+    let learned: LearnedDictionaries
     /// Measures what dictionaries would save on observed routes.
     let observer: Observer
     /// The memory that this node shares with others; nil for a node of its own.
@@ -80,6 +82,8 @@ final class SharedParts: Sendable {
         observer = Observer(
             store: store, coding: coding, configuration.observe, bytesMax: budgets[.observe])
         linkRegistry = LinkRegistry(store: store, worker: worker, terms: links)
+        learned = LearnedDictionaries(
+            store: store, registry: linkRegistry, worker: worker, memory: coding.memory, report: report)
         let commonKeys = configuration.store.keyFile == nil ? nil : store.keys
         let purger = Purger(store: store)
         self.purger = purger

@@ -27,12 +27,15 @@ extension Exchange {
         let sighting = LinkRegistry.Sighting(
             body: body, chain: target.key.chainKey, variant: target.key.variant, url: target.key.url,
             keptSeconds: keptSeconds(response), client: isRequestOfAnybody ? linkClient : nil, source: source,
-            built: route.builtChain(authority: target.key.chainKey.authority))
+            built: builtChain(of: route, authority: target.key.chainKey.authority))
         if sighting.source != nil { resource.fetchedAfterPage = sighting.announced.hashValue }
         let (isProven, isTimeToAsk) = context.linkRegistry.record(sighting, now: now)
         if isTimeToAsk { askAboutSoleClient() }
         if isProven, let version = proxy.index.version(target.key, digest: body.digest) {
             context.store.provePublic(version)
+            if route.learnsBuilt, let chain = route.builtChain(authority: version.chainKey.authority) {
+                context.learned.noteProven(version, of: chain)
+            }
         }
         context.linkRegistry.consider(
             sighting, index: proxy.index, lifeSeconds: dictionary.linkMaxAge / 1000, now: now)
@@ -149,7 +152,7 @@ extension Exchange {
 
     private func chain(of target: Announcement.Target, authority: String) -> ChainKey? {
         let route = context.routes.route(of: target.url, authority: authority)
-        if let chain = route.builtChain(authority: authority) { return chain }
+        if let chain = builtChain(of: route, authority: authority) { return chain }
         guard let dictionary = route.dictionary, let match = route.matchValue(of: target.url) else {
             return nil
         }
@@ -176,13 +179,37 @@ extension Exchange {
 }
 
 extension Exchange {
+    /// Returns the chain of a route's built dictionary; nil while none is learned.
+    private func builtChain(of route: Route, authority: String) -> ChainKey? {
+        guard let chain = route.builtChain(authority: authority) else { return nil }
+        return !route.learnsBuilt || proxy.index.learned(of: chain) != nil ? chain : nil
+    }
+
+    /// Notes a response that a client got without a version of its path, where a built dictionary is for those.
+    func noteFirst(_ response: UpstreamResponse, bodyBytes: Int, sentBytes: Int) {
+        guard route.dictionary?.built != nil, let key = response.target?.key, key.chainKey.scope == .public,
+            facts.isTransportSecure, facts.availableDictionary == nil || record.reason == .deltaBuilt,
+            [.dcb, .dcz].contains(where: { facts.acceptEncoding.quality(of: $0) > 0 }),
+            let client = linkClient.address,
+            let chain = route.builtChain(authority: key.chainKey.authority)
+        else { return }
+        context.linkRegistry.recordFirst(
+            of: chain, over: record.reason == .deltaBuilt ? dictionary.version : nil, bodyBytes: bodyBytes,
+            sentBytes: sentBytes, client: client)
+        guard route.learnsBuilt else { return }
+        context.learned.recordFirstVisit(
+            of: chain, sentBytes: sentBytes, client: client, now: SystemClock.unixSeconds)
+    }
+
     /// Returns the built dictionary of a route, if a page is to announce it.
     private func announcedBuilt(
         of route: Route, in chain: ChainKey, isLearned: Bool, now: Int
     ) -> Storage.Version? {
         let registry = context.linkRegistry
         guard context.routes.mayName(route), let dictionary = route.dictionary, let built = dictionary.built,
-            !isLearned || registry.mayAnnounce(chain, now: now),
+            isLearned
+                ? registry.mayAnnounce(chain, now: now)
+                : !route.learnsBuilt || registry.pays(chain, now: now),
             let version = registry.version(
                 of: built, in: chain, route.admission, index: proxy.index, now: now)
         else { return nil }

@@ -82,7 +82,7 @@ extension Exchange {
 
     /// Returns the route's built dictionary, if that is what the client has: an app may be shipped with it.
     private func builtVersion(_ digest: Digest) -> Storage.Version? {
-        guard let built = route.dictionary?.built, built.body.digest == digest,
+        guard let built = route.dictionary?.built, built.body?.digest == digest,
             let chain = resource.authority.flatMap(route.builtChain)
         else { return nil }
         return context.linkRegistry.version(
@@ -181,7 +181,11 @@ extension Exchange {
 
     /// Returns the version that the client named, if a response may be coded over it.
     func usableVersion(for response: ResponseFacts) -> Storage.Version? {
-        dictionary.version.flatMap { $0.serves(audience(of: response)) ? $0 : nil }
+        guard let version = dictionary.version else { return nil }
+        let audience = audience(of: response)
+        // Clients choose what a learned dictionary has. The length of a delta over it may tell what is in one user's body.
+        let isLearned = route.learnsBuilt && route.hasBuilt(version)
+        return version.serves(audience) && (!isLearned || audience == .public) ? version : nil
     }
 
     // MARK: The client's identity on a private route

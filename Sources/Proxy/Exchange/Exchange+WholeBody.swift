@@ -193,6 +193,7 @@ extension Exchange {
         }
         let bytes = coded ?? held.bytes
         noteUse(bodyBytes: held.bytes.count, sentBytes: bytes.count)
+        noteFirst(draft.response, bodyBytes: held.bytes.count, sentBytes: bytes.count)
         explain(
             decision, in: &draft, sent: (held.bytes.count, bytes.count),
             microseconds: result.nanoseconds / 1000)

@@ -22,6 +22,8 @@ struct FairTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     subscript(key: Key) -> Value? { values[key] }
 
+    var all: [Key: Value] { values }
+
     /// Changes the value of a key in place; adds `fresh` on behalf of `client` if the key is missing.
     mutating func change<Result>(
         _ key: Key, openedBy client: UInt128, fresh: @autoclosure () -> Value,

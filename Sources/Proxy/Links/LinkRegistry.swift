@@ -31,6 +31,8 @@ final class LinkRegistry: Sendable {
         /// The last proven body and its variant.
         var proven: (body: Digest, variant: String)?
         var ledger = AnnouncementLedger()
+        /// What the built dictionary of this chain saves.
+        var savings = BuiltSavings()
     }
 
     private struct State {
@@ -46,6 +48,12 @@ final class LinkRegistry: Sendable {
 
         mutating func changeLedger(of chain: Int, _ change: (inout AnnouncementLedger) -> Void) {
             _ = chains.changeIfPresent(chain) { change(&$0.ledger) }
+        }
+
+        /// Watches a name from its first use after a restart.
+        mutating func watch(_ named: Version, lifeSeconds: Int, now: Int) {
+            guard worths[named.id] == nil, worths.count < LinkRegistry.watchedMax else { return }
+            worths[named.id] = NamedWorth(namedAt: now, lifeSeconds: lifeSeconds)
         }
     }
 
@@ -115,16 +123,20 @@ final class LinkRegistry: Sendable {
     func recordSaving(over version: Version, bodyBytes: Int, sentBytes: Int, client: UInt128) {
         state.withLock { state in
             guard let worth = state.worths[version.id] else { return }
-            let saved = bodyBytes * worth.plainPerMille / 1000 - sentBytes
+            let measured = state.chains[version.chainKey.hashValue]?.savings.plainPerMille
+            let saved = bodyBytes * (measured ?? worth.plainPerMille) / 1000 - sentBytes
             state.changeLedger(of: version.chainKey.hashValue) { $0.recordSaving(saved, of: client) }
         }
     }
 
     func recordDownload(of version: Version, sentBytes: Int, client: UInt128, now: Int) {
         state.withLock { state in
+            // What is not watched saves nothing by this ledger, so that it costs nothing either.
+            guard state.worths[version.id] != nil else { return }
             state.worths[version.id]?.recordHolder(client)
-            state.changeLedger(of: version.chainKey.hashValue) {
-                $0.recordCost(sentBytes, of: client, at: now)
+            // Also where no page has learned of it: the operator may announce a dictionary that is learned.
+            state.chains.change(version.chainKey.hashValue, openedBy: client, fresh: ChainRecord()) {
+                $0.ledger.recordCost(sentBytes, of: client, at: now)
             }
         }
     }
@@ -147,6 +159,11 @@ final class LinkRegistry: Sendable {
     /// Returns true if a learned chain may be announced.
     func mayAnnounce(_ chain: ChainKey, now: Int) -> Bool {
         state.withLock { $0.chains[chain.hashValue]?.ledger.mayAnnounce(at: now) == true }
+    }
+
+    /// Returns false while a chain rests because its announcements did not pay.
+    func pays(_ chain: ChainKey, now: Int) -> Bool {
+        state.withLock { $0.chains[chain.hashValue]?.ledger.pays(at: now) ?? true }
     }
 
     /// Returns the version that a page announces for a chain, or nil if that is of no use.
@@ -185,26 +202,34 @@ final class LinkRegistry: Sendable {
 
     // MARK: Built dictionaries
 
-    /// Returns the version of a built dictionary in the chain of a host, and admits it where it is missing; nil if the
-    /// store has no place for it.
+    /// Returns the version of a built dictionary in the chain of a host, and admits that of the operator where it is missing;
+    /// nil if none is learned yet, or the store has no place for it.
     func version(
         of built: BuiltDictionary, in chain: ChainKey, _ policy: AdmissionPolicy,
         index: DictionaryIndex.Reader, now: Int
     ) -> Version? {
-        if let version = index.version(chain: chain, digest: built.body.digest) { return version }
-        let hasPlace = state.withLock { state in
-            guard state.builtFor.count < Self.builtForMax || state.builtFor.contains(chain.authority) else {
-                return false
-            }
-            state.builtFor.insert(chain.authority)
-            return true
-        }
-        guard hasPlace else { return nil }
-        // Its URL is the pattern: no request for a resource has that in this chain.
+        guard let body = built.body else { return index.learned(of: chain) }
+        return index.version(chain: chain, digest: body.digest)
+            ?? version(with: body, as: VersionKey(builtOf: chain), policy, index: index, now: now)
+    }
+
+    /// Returns the version of a built dictionary with this body, and admits it where it is missing; nil if the store has no
+    /// place for it, or a purge that came after `begunAt` (microseconds since 1970) includes it.
+    func version(
+        with body: Body, as key: VersionKey, _ policy: AdmissionPolicy, begunAt: Int64? = nil,
+        index: DictionaryIndex.Reader, now: Int
+    ) -> Version? {
+        let authority = key.chainKey.authority
+        guard hasPlaceForBuilt(of: authority) else { return nil }
+        state.withLock { _ = $0.builtFor.insert(authority) }
         let candidate = VersionCandidate(
-            built.body, key: VersionKey(chain: chain, url: chain.match, variant: ""), policy: policy,
-            contentType: BuiltDictionary.contentType)
-        return try? store.admit(candidate, isOffered: false, now: now)
+            body, key: key, policy: policy, contentType: BuiltDictionary.contentType)
+        return try? store.admit(candidate, begunAt: begunAt, isOffered: false, now: now)
+    }
+
+    /// Returns true if a host may have a built dictionary.
+    func hasPlaceForBuilt(of authority: String) -> Bool {
+        state.withLock { $0.builtFor.count < Self.builtForMax || $0.builtFor.contains(authority) }
     }
 
     /// Returns the version of a built dictionary that Links name from now on.
@@ -215,10 +240,43 @@ final class LinkRegistry: Sendable {
         if let current, current.id == version.id,
             now < current.pinnedUntil - life(of: current, atMost: lifeSeconds)
         {
+            state.withLock { $0.watch(current, lifeSeconds: lifeSeconds, now: now) }
             store.touch(current, now: now)
             return current
         }
         return name(version, replacing: current, lifeSeconds: lifeSeconds, now: now) ? version : nil
+    }
+
+    /// Records a first response of a route with a built dictionary, which went out over a version of it or without.
+    func recordFirst(
+        of chain: ChainKey, over version: Version?, bodyBytes: Int, sentBytes: Int, client: UInt128
+    ) {
+        state.withLock { state in
+            state.chains.change(chain.hashValue, openedBy: client, fresh: ChainRecord()) { record in
+                if let version {
+                    record.savings.recordOver(version.id, body: bodyBytes, sent: sentBytes)
+                } else {
+                    record.savings.recordPlain(body: bodyBytes, sent: sentBytes)
+                }
+            }
+        }
+    }
+
+    /// Returns true if a built dictionary saves a tenth less than at first.
+    func hasFallen(_ version: Version) -> Bool {
+        state.withLock { $0.chains[version.chainKey.hashValue]?.savings.hasFallen(version.id) ?? false }
+    }
+
+    /// Has a built dictionary compared with what it saves now, since no better one can be made.
+    func acceptFall(of version: Version) {
+        state.withLock {
+            _ = $0.chains.changeIfPresent(version.chainKey.hashValue) { $0.savings.acceptFall() }
+        }
+    }
+
+    /// Returns the bytes of first responses without a built dictionary, divided by those over it; nil until enough were sent.
+    func ratio(of version: Version) -> Double? {
+        state.withLock { $0.chains[version.chainKey.hashValue]?.savings.ratio(of: version.id) }
     }
 
     /// Returns the life that responses advertise for a named version.
@@ -285,12 +343,10 @@ final class LinkRegistry: Sendable {
         store.load(named, completion: measure)
     }
 
-    /// Watches a name from its first use after a restart; returns true if a measurement with the body is due.
+    /// Watches a name; returns true if a measurement with the body is due.
     private func watch(_ named: Version, _ body: Body, lifeSeconds: Int, now: Int) -> Bool {
         state.withLock { state in
-            if state.worths[named.id] == nil, state.worths.count < Self.watchedMax {
-                state.worths[named.id] = NamedWorth(namedAt: now, lifeSeconds: lifeSeconds)
-            }
+            state.watch(named, lifeSeconds: lifeSeconds, now: now)
             return state.worths[named.id]?.isDue(with: body.digest, at: now, terms) ?? false
         }
     }
@@ -323,4 +379,11 @@ final class LinkRegistry: Sendable {
         else { return }
         _ = name(fresh, replacing: named, lifeSeconds: lifeSeconds, now: now)
     }
+}
+
+extension VersionKey {
+    /// The key of the operator's dictionaries of a built chain.
+    ///
+    /// Its URL is the pattern: no request for a resource has that in this chain.
+    init(builtOf chain: ChainKey) { self.init(chain: chain, url: chain.match, variant: "") }
 }

@@ -1,5 +1,3 @@
-internal import Primitives
-
 /// The processor time for observing, and the share of clients that it suffices for; a value.
 ///
 /// Each client is observed completely or not at all, so that its returns are seen. If time runs short, half of the
@@ -13,25 +11,24 @@ struct ObservationBudget: Sendable {
     private static let debtNanoseconds: Int64 = 2_000_000_000
 
     /// The share of one core.
-    var cpuShare: Double
+    var cpuShare: Double {
+        get { allowance.cpuShare }
+        set { allowance.cpuShare = newValue }
+    }
     /// The clients are those whose number is a multiple of two to this power.
     private(set) var halvings = 0
     /// The processor time since the start.
     private(set) var spentNanoseconds: Int64 = 0
     /// The processor time that may be spent.
-    private var allowance = TokenBucket()
+    private var allowance: ProcessorAllowance
     private var periodBegan: Int64
     private var spentInPeriod: Int64 = 0
 
     /// The allowance that is kept is that of a minute, so that a burst after silence is observed.
     private static let keptNanoseconds: Int64 = 60_000_000_000
 
-    private var shape: TokenBucket.Shape {
-        TokenBucket.Shape(interval: 1 / cpuShare, burst: Double(Self.keptNanoseconds) * cpuShare)
-    }
-
     init(cpuShare: Double, now: Int64) {
-        self.cpuShare = cpuShare
+        allowance = ProcessorAllowance(cpuShare: cpuShare, keptNanoseconds: Self.keptNanoseconds)
         periodBegan = now
     }
 
@@ -45,15 +42,15 @@ struct ObservationBudget: Sendable {
     ///
     /// A little debt is allowed, since the share of clients follows.
     func mayBegin(now: Int64) -> Bool {
-        allowance.missing(now) < Self.keptNanoseconds + Self.debtNanoseconds
+        allowance.owes(lessThan: Self.debtNanoseconds, now: now)
     }
 
     /// Returns true if there is time left for work that may be left out.
-    func hasPlenty(now: Int64) -> Bool { allowance.missing(now) <= Self.keptNanoseconds }
+    func hasPlenty(now: Int64) -> Bool { allowance.hasPlenty(now: now) }
 
     /// Records processor time; changes the share of clients once per period.
     mutating func charge(_ nanoseconds: Int64, now: Int64) {
-        allowance.owe(Int(nanoseconds), at: shape, now: now)
+        allowance.charge(nanoseconds, now: now)
         spentNanoseconds += nanoseconds
         spentInPeriod += nanoseconds
         guard now - periodBegan >= Self.periodNanoseconds else { return }

@@ -58,6 +58,8 @@ final class Route: Sendable {
     /// True after an inexact delta, until a reload creates another route.
     private let isDistrusted = Atomic<Bool>(false)
     let admission: AdmissionPolicy
+    /// True if the proxy learns the route's built dictionary.
+    let learnsBuilt: Bool
     /// The route as it would be with dictionaries, if it is observed; nil otherwise.
     let shadow: Route?
 
@@ -110,6 +112,7 @@ final class Route: Sendable {
         revalidates =
             route.dictionary?.revalidate == true && policy.scope == .public && policy.areDictionariesOn
         admission = route.admission
+        learnsBuilt = route.dictionary?.built.map { $0.body == nil } ?? false
     }
 
     /// Makes a route that sends nothing of dictionaries if it is observed.

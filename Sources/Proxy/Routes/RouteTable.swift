@@ -60,11 +60,11 @@ final class RouteTable: Sendable {
         builtRoute(where: { $0.builtChain(authority: chain.authority) == chain }, authority: chain.authority)
     }
 
-    /// Returns the route with a built dictionary that has this path.
+    /// Returns the route whose built dictionary of the operator has this path.
     func builtRoute(of path: DictionaryPath, authority: String) -> Route? {
         builtRoute(
             where: {
-                $0.dictionary?.built?.body.digest == path.digest
+                $0.dictionary?.built?.body?.digest == path.digest
                     && $0.builtChain(authority: authority)?.name == path.chainName
             }, authority: authority)
     }
@@ -74,6 +74,9 @@ final class RouteTable: Sendable {
             .map { [self] in routes[$0] }
             .first { isMeant($0.withDictionaries) }
     }
+
+    /// The routes that learn their built dictionaries.
+    var learners: [Route] { withBuilt.map { routes[$0] }.filter(\.learnsBuilt) }
 
     /// The routes whose dictionaries are off after an inexact delta.
     var distrusted: [Route] { routes.filter { $0.dictionarySwitch != nil } }

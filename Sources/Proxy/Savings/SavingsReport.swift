@@ -25,6 +25,22 @@ package struct SavingsReport: Codable, Sendable {
         package var observed: Observed?
         /// The same by groups of URLs.
         package var groups: [Group] = []
+        /// The dictionaries that the route learns, by host; nil if it learns none.
+        package var learned: [Learned]?
+    }
+
+    /// The dictionary that a route learns in a host, as reports show it.
+    package struct Learned: Codable, Sendable {
+        package let host: String
+        /// The last step: a `LearningReason`.
+        package let reason: String?
+        /// The clients with first responses of late, at most 128, and the URLs with a proven body, at most 512.
+        package let clients: Int
+        package let proven: Int
+        /// The bytes of the dictionary; nil without one.
+        package let bytes: Int?
+        /// The bytes of the route's first responses without it, divided by those over it; nil until enough were sent.
+        package let ratio: Double?
     }
 
     /// The responses of a live route.

@@ -249,6 +249,7 @@ package final class ProxyServer: Sendable {
         if isHandedOver { moveAdmin(to: nil) } else { status.startDraining() }
         names.stop()
         status.history.stop()
+        context.learned.stop()
         let time = drainMilliseconds ?? context.configuration.limits.drainTimeout
         let waiting = DispatchGroup()
         for part in parts {

@@ -83,4 +83,31 @@ internal import Testing
         let pays = registry.mayAnnounce(items, now: now + 601)
         #expect(pays)
     }
+
+    @Test(arguments: [(700, true), (100, false)])
+    func `a built dictionary pays by the bytes of its own route's responses`(plain: Int, pays: Bool) throws {
+        let proxy = try TestProxy(json(Feed.bytes(version: 0, items: 10)))
+        let context = proxy.server.context
+        let registry = context.linkRegistry
+        let now = SystemClock.unixSeconds
+        let built = chain("/items/*")
+        let version = try #require(
+            registry.version(
+                with: body, as: VersionKey(builtOf: built), AdmissionPolicy(), index: context.store.reader(),
+                now: now))
+        _ = registry.named(version, index: context.store.reader(), lifeSeconds: 86_400, now: now)
+        for client in 0..<32 as Range<UInt128> {
+            registry.recordFirst(of: built, over: nil, bodyBytes: 1_000, sentBytes: plain, client: client)
+        }
+        for client in 0..<20 as Range<UInt128> {
+            registry.recordDownload(of: version, sentBytes: 1_000, client: client, now: now)
+            // Small bodies count, too.
+            for _ in 1...5 {
+                registry.recordSaving(over: version, bodyBytes: 700, sentBytes: 150, client: client)
+            }
+        }
+        registry.recordDownload(of: version, sentBytes: 1_000, client: 1 << 80, now: now + 601)
+        registry.recordDownload(of: version, sentBytes: 1_000, client: 1 << 81, now: now + 1_202)
+        #expect(registry.pays(built, now: now + 1_202) == pays)
+    }
 }

@@ -399,12 +399,13 @@ const modeTexts = {
 };
 
 /** Shows the name of a route, and how it differs from a usual one. */
-const updateRoute = (cell, { route, configured, dictionaries, built }) => {
+const updateRoute = (cell, { route, configured, dictionaries, built, learned = [] }) => {
   if (!cell.firstElementChild) cell.append(make("span"), make("small"));
   setPath(cell.firstElementChild, route === "none" ? "no route" : route);
   const mode = route === "none" ? "" : configured ? modeTexts[dictionaries] ?? dictionaries : "former";
   const first = built && `${count(built.responses)} over the built dictionary, ${size(built.body_bytes)} as ${size(built.sent_bytes)}`;
-  setText(cell.lastElementChild, [mode, first].filter(Boolean).join("; "));
+  const hosts = learned.map(({ host, reason, bytes }) => `${host}: ${bytes ? `learned ${size(bytes)}, ` : ""}${reason ?? "no step yet"}`);
+  setText(cell.lastElementChild, [mode, first, ...hosts].filter(Boolean).join("; "));
 };
 
 /** Shows a share as a number and a bar. */

@@ -53,13 +53,14 @@ extension DictionaryStore {
     ///
     /// On return, every reader finds the version and its body is in memory; it is on disk within 100 ms. A known body
     /// becomes the newest version again; it needs no slot and gives back the given one. Any other body uses up the
-    /// slot; without one it is refused if there is no room. A copy that began before a purge of its kind is refused.
+    /// slot; without one it is refused if there is no room. A copy that began before a purge of its kind is refused, and so is a
+    /// body that was made since `begunAt`, in microseconds since 1970.
     /// `former` is the version that the client came with; if the response offers the new body, the client no longer holds
     /// it.
     @discardableResult
     package func admit(
-        _ candidate: VersionCandidate, slot: AdmissionSlot? = nil, isOffered: Bool = true,
-        over former: Version? = nil, now: Int
+        _ candidate: VersionCandidate, slot: AdmissionSlot? = nil, begunAt: Int64? = nil,
+        isOffered: Bool = true, over former: Version? = nil, now: Int
     ) throws(AdmissionRefusal) -> Version {
         memory.advance(to: now)
         let (key, facts) = (candidate.key, candidate.facts(keys))
@@ -75,7 +76,11 @@ extension DictionaryStore {
             return hot.pin(candidate.body, as: name)
         }
         let admitted = memory.state.withLock { state -> StoreState.Admitted? in
-            if let slot, state.purges.include(key.chainKey, url: key.url, rank: slot.rank) { return nil }
+            if let rank = begunAt ?? slot?.rank,
+                state.purges.include(key.chainKey, url: key.url, rank: rank)
+            {
+                return nil
+            }
             return state.admit(
                 facts, body: kept, chain: key.chainKey, policy: candidate.policy, now: now,
                 clock: SystemClock.unixMicroseconds, head: candidate.head, isOffered: isOffered, over: former)

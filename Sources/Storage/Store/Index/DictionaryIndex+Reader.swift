@@ -61,6 +61,9 @@ extension DictionaryIndex {
                 index.version(key.named(keys), digest: key.chainKey.scope.name(of: digest, keys)))
         }
 
+        /// Returns the version of a row.
+        package func version(row: Int64) -> Version? { usable(index.version(row: row)) }
+
         /// Returns the newest version of a URL with a head for revalidation, if its variant fits the request.
         package func newestWithHead(
             chain: ChainKey, url: String, values: (String) -> String?

@@ -1,0 +1,279 @@
+internal import Dictionaries
+internal import Primitives
+internal import Storage
+
+/// Makes the built dictionaries of routes that learn theirs (`built: learned`), and replaces them when responses change.
+///
+/// The store has the dictionaries: the newest version of a route's built chain is the present one, also after a restart. They are
+/// made of proven public versions only. It outlives reloads. Safe from any thread.
+final class LearnedDictionaries: Sendable {
+    /// The present settings.
+    struct Terms: Sendable {
+        let routes: RouteTable
+        /// True while dictionaries are used.
+        let isOn: Bool
+        let levels: CodingLevels
+        let verify: Verification.Mode
+
+        /// Returns the route that learns the dictionary of a chain, if its clients can be told of it.
+        func learner(of chain: ChainKey) -> Route? {
+            guard isOn, routes.announces, let route = routes.builtRoute(of: chain), route.learnsBuilt,
+                routes.mayName(route)
+            else { return nil }
+            return route
+        }
+    }
+
+    /// What is known of a built chain.
+    private struct Record: Sendable {
+        var visits = FirstVisits()
+        var proven = ProvenRows()
+        var attempts = Attempts()
+        var reason: LearningReason?
+    }
+
+    /// The attempts in a row that made no dictionary, and the second before which none begins.
+    private struct Attempts: Sendable {
+        var failures = 0
+        var retryAt = 0
+    }
+
+    /// A step that a route has done.
+    struct Count: Hashable, Sendable {
+        let route: String
+        let reason: LearningReason
+    }
+
+    private struct State {
+        var terms: Terms?
+        /// As many as there are hosts that can have a built dictionary.
+        var records = FairTable<ChainKey, Record>(buckets: 16, slots: 4)
+        var counts: [Count: Int] = [:]
+        var allowance = ProcessorAllowance(cpuShare: LearnedDictionaries.cpuShare)
+        /// True while a dictionary is made: one at a time.
+        var isBusy = false
+        var isStopped = false
+    }
+
+    /// The share of one core, on average.
+    static let cpuShare = 0.02
+
+    let store: DictionaryStore
+    let registry: LinkRegistry
+    let worker: BackgroundWorker
+    let memory: MemoryBudget
+    private let report: @Sendable (OperatorEvent) -> Void
+    private let state = Guarded(State())
+
+    init(
+        store: DictionaryStore, registry: LinkRegistry, worker: BackgroundWorker, memory: MemoryBudget,
+        report: @escaping @Sendable (OperatorEvent) -> Void
+    ) {
+        (self.store, self.registry, self.worker, self.memory) = (store, registry, worker, memory)
+        self.report = report
+    }
+
+    // MARK: On the loop
+
+    /// Records a response that a client got without a version of its path.
+    func recordFirstVisit(of chain: ChainKey, sentBytes: Int, client: UInt128, now: Int) {
+        state.withLock { state in
+            state.records.change(chain, openedBy: client, fresh: Record()) {
+                $0.visits.record(bytes: sentBytes, of: client, at: now)
+            }
+        }
+    }
+
+    /// Notes a version of the route that is proven to be public, and the newest of its own chain.
+    func noteProven(_ version: Storage.Version, of chain: ChainKey) {
+        // A body that the upstream offers as the dictionary of other paths is not one of many.
+        guard !version.isUpstreamMatch else { return }
+        state.withLock { _ = $0.records.changeIfPresent(chain) { $0.proven.note(version) } }
+    }
+
+    // MARK: Upkeep
+
+    /// Begins what is due; called every second, not on a loop.
+    func keepUp(_ terms: Terms, now: Int) {
+        let records = state.withLock { state in
+            state.terms = terms
+            return terms.isOn && !state.isBusy && !state.isStopped ? state.records.all : [:]
+        }
+        guard !records.isEmpty else { return }
+        let index = store.reader()
+        // Where it pays most, first.
+        for (chain, record) in records.sorted(by: { $0.value.visits.bytes > $1.value.visits.bytes }) {
+            guard let route = terms.learner(of: chain) else { continue }
+            if keepUp(chain, of: route, record, index.learned(of: chain), terms, now: now) { return }
+        }
+    }
+
+    /// Returns true if a training has begun.
+    private func keepUp(
+        _ chain: ChainKey, of route: Route, _ record: Record, _ current: Storage.Version?, _ terms: Terms,
+        now: Int
+    ) -> Bool {
+        let facts = LearningPlan.Facts(
+            visits: record.visits, proven: record.proven.count, hasDictionary: current != nil,
+            hasFallen: current.map { registry.hasFallen($0) } ?? false, retryAt: record.attempts.retryAt)
+        let hasTime = state.withLock { $0.allowance.hasPlenty(now: SystemClock.monotonicNanoseconds) }
+        switch LearningPlan.decide(facts, hasProcessorTime: hasTime, now: now) {
+        case .wait(let reason):
+            if let reason { note(reason, of: chain, route) }
+            return false
+        case .train(let responses):
+            let order = LearningRun.Order(
+                chain: chain, route: route, current: current, rows: record.proven.newestFirst,
+                responses: responses,
+                sizes: CodedSizes(
+                    levels: terms.levels, preparedBytes: LearningRun.preparedBytes, verify: terms.verify))
+            return begin(order)
+        }
+    }
+
+    /// Returns false if there is no place or no memory.
+    private func begin(_ order: LearningRun.Order) -> Bool {
+        guard registry.hasPlaceForBuilt(of: order.chain.authority) else {
+            failed(.noPlace, order)
+            return false
+        }
+        state.withLock { $0.isBusy = true }
+        guard let run = LearningRun(order, for: self) else {
+            runEnded()
+            failed(.noMemory, order)
+            return false
+        }
+        if order.current != nil { note(.ratioFell, of: order.chain, order.route) }
+        run.begin()
+        return true
+    }
+
+    /// Ends the work after its present step; a shutdown does not wait for it.
+    func stop() { state.withLock { $0.isStopped = true } }
+
+    // MARK: What a run asks and says
+
+    /// Returns true while the present configuration wants what a run does.
+    func wants(_ order: LearningRun.Order) -> Bool {
+        let terms = state.withLock { $0.isStopped ? nil : $0.terms }
+        return terms?.learner(of: order.chain)?.text == order.route.text
+    }
+
+    /// Charges the processor time of a step.
+    func timed<Result>(_ work: () -> Result) -> Result {
+        let begin = SystemClock.threadNanoseconds
+        defer {
+            let spent = SystemClock.threadNanoseconds - begin
+            state.withLock { $0.allowance.charge(spent, now: SystemClock.monotonicNanoseconds) }
+        }
+        return work()
+    }
+
+    func runEnded() { state.withLock { $0.isBusy = false } }
+
+    /// Notes that an attempt has made no dictionary; the next one comes later each time.
+    func failed(_ reason: LearningReason, _ order: LearningRun.Order) {
+        let now = SystemClock.unixSeconds
+        change(order.chain) { record in
+            record.attempts.failures += 1
+            record.attempts.retryAt = LearningPlan.retryAt(failures: record.attempts.failures, now: now)
+            if reason == .noGain, order.current == nil { record.visits = FirstVisits() }
+        }
+        // No better one can be made, so it need not be as good as it was.
+        if reason == .noGain, let current = order.current { registry.acceptFall(of: current) }
+        note(reason, of: order.chain, order.route, isAttempt: true)
+    }
+
+    /// Notes a dictionary that clients are offered from now on.
+    func learned(isFirst: Bool, _ order: LearningRun.Order) {
+        change(order.chain) { record in
+            record.visits = FirstVisits()
+            record.attempts = Attempts()
+        }
+        note(isFirst ? .trained : .replaced, of: order.chain, order.route, isAttempt: true)
+    }
+
+    private func change(_ chain: ChainKey, _ change: (inout Record) -> Void) {
+        state.withLock { _ = $0.records.changeIfPresent(chain, change) }
+    }
+
+    /// Counts a step, and logs it if it is another one than before.
+    private func note(
+        _ reason: LearningReason, of chain: ChainKey, _ route: Route, isAttempt: Bool = false
+    ) {
+        let former = state.withLock { state in
+            let former = state.records.changeIfPresent(chain) { record -> LearningReason? in
+                defer { record.reason = reason }
+                return record.reason
+            }
+            if former != .some(reason) || isAttempt {
+                state.counts[Count(route: route.text, reason: reason), default: 0] += 1
+            }
+            return former ?? nil
+        }
+        guard former != reason, former != nil || isAttempt else { return }
+        report(.info("route \(route.text), host \(chain.authority): \(reason.text) (\(reason.rawValue))"))
+    }
+
+    // MARK: Tests
+
+    /// Changes the share of the processor.
+    func changeShare(to share: Double) { state.withLock { $0.allowance.cpuShare = share } }
+
+    /// Lets the next attempts begin at once.
+    func forgetFailures() {
+        state.withLock { state in
+            for chain in state.records.all.keys {
+                _ = state.records.changeIfPresent(chain) { $0.attempts = Attempts() }
+            }
+        }
+    }
+
+    // MARK: Reports
+
+    /// Returns the states of a route in its hosts, of at most some of them.
+    func rows(of route: Route) -> [SavingsReport.Learned] {
+        let index = store.reader()
+        return state.withLock { $0.records.all }
+            .filter { route.builtChain(authority: $0.key.authority) == $0.key }
+            .sorted { $0.key.authority < $1.key.authority }.prefix(16).map { chain, record in
+                let current = index.learned(of: chain)
+                return SavingsReport.Learned(
+                    host: chain.authority, reason: record.reason?.rawValue, clients: record.visits.clients,
+                    proven: record.proven.count, bytes: current?.bytes,
+                    ratio: current.flatMap { registry.ratio(of: $0) })
+            }
+    }
+
+    var counts: [(count: Count, steps: Int)] {
+        state.withLock { $0.counts }.map { ($0.key, $0.value) }
+            .sorted {
+                ($0.count.route, $0.count.reason.rawValue) < ($1.count.route, $1.count.reason.rawValue)
+            }
+    }
+}
+
+extension VersionKey {
+    /// The key of the dictionaries that the proxy learns for a built chain.
+    ///
+    /// Its query tells them from the operator's, and no request for a resource has a URL of that chain.
+    init(learnedFor chain: ChainKey) {
+        self.init(chain: chain, url: chain.match + "?learned", variant: "")
+    }
+}
+
+extension DictionaryIndex.Reader {
+    /// Returns the newest dictionary that was learned for a built chain; nil without one.
+    func learned(of chain: ChainKey) -> Version? { newest(VersionKey(learnedFor: chain)) }
+}
+
+extension LearnedDictionaries: MetricSource {
+    static var readings: [MetricReading<LearnedDictionaries>] {
+        [
+            .each(
+                "dictum_learning_steps_total", by: ["route", "reason"],
+                "Steps of routes that learn their built dictionary, by the reason."
+            ) { $0.counts.map { ([$0.count.route, $0.count.reason.rawValue], $0.steps) } }
+        ]
+    }
+}

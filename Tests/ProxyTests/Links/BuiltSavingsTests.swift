@@ -1,0 +1,63 @@
+internal import Testing
+
+@testable import Proxy
+
+/// What built dictionaries save, by the responses that go out.
+@Suite(.timeLimit(.minutes(10))) struct BuiltSavingsTests {
+    private static let window = BuiltSavings.windowCount
+
+    private static func savings(plain: Int = 400, over: Int? = nil) -> BuiltSavings {
+        var savings = BuiltSavings()
+        for _ in 0..<BuiltSavings.plainCountMin { savings.recordPlain(body: 1_000, sent: plain) }
+        if let over { record(over, 1, in: &savings) }
+        return savings
+    }
+
+    private static func record(_ sent: Int, _ row: Int64, in savings: inout BuiltSavings, count: Int = window)
+    {
+        for _ in 0..<count { savings.recordOver(row, body: 1_000, sent: sent) }
+    }
+
+    @Test func `plain is known after some responses, and follows what they are now`() {
+        var savings = BuiltSavings()
+        for _ in 1..<BuiltSavings.plainCountMin { savings.recordPlain(body: 1_000, sent: 400) }
+        #expect(savings.plainPerMille == nil)
+        savings.recordPlain(body: 1_000, sent: 400)
+        #expect(savings.plainPerMille == 400)
+        for _ in 0..<20 * Self.window { savings.recordPlain(body: 1_000, sent: 200) }
+        #expect(savings.plainPerMille == 200)
+    }
+
+    @Test func `a dictionary has fallen once it saves a tenth less than at first`() {
+        var savings = Self.savings(over: 100)
+        #expect(savings.ratio(of: 1) == 4)
+        #expect(!savings.hasFallen(1))
+        Self.record(111, 1, in: &savings)
+        #expect(!savings.hasFallen(1), "4 became 3.6")
+        Self.record(112, 1, in: &savings, count: Self.window - 1)
+        #expect(!savings.hasFallen(1), "one window is not whole")
+        Self.record(112, 1, in: &savings, count: 1)
+        #expect(savings.hasFallen(1))
+        savings.acceptFall()
+        #expect(!savings.hasFallen(1))
+        Self.record(130, 1, in: &savings)
+        #expect(savings.hasFallen(1))
+    }
+
+    @Test func `a new dictionary is compared with itself alone, and former ones do not count`() {
+        var savings = Self.savings(over: 100)
+        Self.record(200, 2, in: &savings)
+        Self.record(900, 1, in: &savings)
+        #expect(savings.ratio(of: 2) == 2)
+        #expect(savings.ratio(of: 1) == nil)
+        #expect(!savings.hasFallen(2))
+    }
+
+    @Test func `nothing is known while nothing is sent without a dictionary`() {
+        var savings = BuiltSavings()
+        Self.record(100, 1, in: &savings)
+        Self.record(900, 1, in: &savings)
+        #expect(savings.ratio(of: 1) == nil)
+        #expect(!savings.hasFallen(1))
+    }
+}
