@@ -5,22 +5,60 @@ internal import Testing
 @testable import Proxy
 
 /// Days of browsers whose first visits learn a dictionary, by the decisions of the proxy; only sizes are given.
+///
+/// `deploy/FIGURES.md` has the shares that it prints.
 @Suite(.timeLimit(.minutes(20))) struct LearnedDayTests {
-    /// The bytes of a response without a dictionary and over it, and of the download (`deploy/BUILT.md`).
+    /// The bytes of a response without a dictionary, and those over each dictionary of `dictum train` with its download.
     struct Kind: Sendable, CustomTestStringConvertible {
         let name: String
         let plain: Int
-        let over: Int
-        let download: Int
+        let candidates: [(over: Int, download: Int)]
         var saves = true
 
         var testDescription: String { name }
         static let all = [
-            Kind(name: "evolution-chain", plain: 302, over: 95, download: 1_600),
-            Kind(name: "item", plain: 1_281, over: 712, download: 12_000),
-            Kind(name: "species", plain: 4_264, over: 3_229, download: 30_000, saves: false),
-            Kind(name: "no gain", plain: 1_000, over: 990, download: 12_000, saves: false),
+            Kind(
+                name: "evolution-chain", plain: 300,
+                candidates: [(104, 802), (103, 1_030), (99, 1_622), (97, 2_784), (96, 5_104)]),
+            Kind(
+                name: "item", plain: 1_312,
+                candidates: [
+                    (1_040, 2_086), (845, 4_685), (822, 7_427), (777, 11_650), (826, 4_171), (783, 8_424),
+                    (733, 15_582),
+                ]),
+            Kind(
+                name: "location", plain: 242,
+                candidates: [(155, 1_403), (148, 2_353), (143, 4_310), (138, 7_603), (134, 14_097)]),
+            Kind(
+                name: "ability", plain: 1_579,
+                candidates: [
+                    (1_358, 1_209), (1_303, 1_650), (1_259, 3_094), (1_178, 4_409), (1_124, 7_717),
+                    (1_057, 15_916), (1_023, 24_095),
+                ]),
+            Kind(
+                name: "move", plain: 3_022,
+                candidates: [
+                    (2_673, 1_722), (2_577, 3_059), (2_338, 5_240), (1_991, 9_065), (1_786, 14_425),
+                    (2_273, 4_130),
+                    (1_727, 24_127),
+                ]),
+            Kind(
+                name: "pokemon", plain: 3_172,
+                candidates: [(2_520, 986), (2_443, 1_286), (2_286, 2_398), (1_933, 4_446), (2_122, 2_935)]),
+            Kind(
+                name: "pokemon-species", plain: 4_212,
+                candidates: [
+                    (3_720, 2_037), (3_675, 3_269), (3_471, 5_168), (3_395, 12_276), (3_290, 18_183),
+                    (3_165, 31_252),
+                ]),
+            Kind(name: "no gain", plain: 1_000, candidates: [(990, 12_000), (999, 2_000)], saves: false),
         ]
+
+        /// The dictionary that saves a client most in so many responses, if one does.
+        func best(for responses: Int) -> (over: Int, download: Int)? {
+            let balances = candidates.map { (responses * (plain - $0.over) - $0.download, $0) }
+            return balances.max { $0.0 < $1.0 }.flatMap { $0.0 > 0 ? $0.1 : nil }
+        }
     }
 
     private struct Client {
@@ -33,7 +71,8 @@ internal import Testing
     private struct Bytes {
         var with = 0
         var without = 0
-        var downloads = 0
+
+        var share: Double { Double(with) / Double(without) }
     }
 
     private static let keptSeconds = 86_400.0
@@ -44,8 +83,8 @@ internal import Testing
         var states = clients.held.map { _ in Client() }
         var (facts, ledger, bytes) = (LearningPlan.Facts(), AnnouncementLedger(), Bytes())
         facts.proven = LearningPlan.resourcesMin
-        var failures = 0
-        var now = 0.0
+        var learned: (over: Int, download: Int)?
+        var (now, failures) = (0.0, 0)
         while now < Double(days) * 86_400 {
             let (seconds, drawn) = clients.next()
             now += seconds
@@ -57,7 +96,8 @@ internal import Testing
             }
             let (second, address) = (Int(now), UInt128(client))
             if case .train(let responses) = LearningPlan.decide(facts, hasProcessorTime: true, now: second) {
-                facts.hasDictionary = responses * (kind.plain - kind.over) > kind.download
+                learned = kind.best(for: responses)
+                facts.hasDictionary = learned != nil
                 failures += 1
                 facts.retryAt = LearningPlan.retryAt(failures: failures, now: second)
                 facts.visits = FirstVisits()
@@ -72,18 +112,18 @@ internal import Testing
                     (bytes.with, bytes.without) = (bytes.with + own, bytes.without + own)
                     continue
                 }
-                let sent = states[client].hasDictionary ? kind.over : kind.plain
+                let over = states[client].hasDictionary ? learned?.over : nil
+                let sent = over ?? kind.plain
                 (bytes.with, bytes.without) = (bytes.with + sent, bytes.without + kind.plain)
                 facts.visits.record(bytes: sent, of: address, at: second)
                 ledger.recordFetch(sent, of: address, at: second)
-                if states[client].hasDictionary { ledger.recordSaving(kind.plain - sent, of: address) }
+                if over != nil { ledger.recordSaving(kind.plain - sent, of: address) }
             }
             // The browser downloads what the page has announced after the visit.
-            if facts.hasDictionary, !states[client].hasDictionary, ledger.mayAnnounce(at: second) {
+            if let learned, !states[client].hasDictionary, ledger.mayAnnounce(at: second) {
                 states[client].hasDictionary = true
-                bytes.with += kind.download
-                bytes.downloads += 1
-                ledger.recordCost(kind.download, of: address, at: second)
+                bytes.with += learned.download
+                ledger.recordCost(learned.download, of: address, at: second)
             }
         }
         return bytes
@@ -91,11 +131,11 @@ internal import Testing
 
     @Test(arguments: Kind.all)
     func `all bytes are never above those without a dictionary by more than a hundredth`(kind: Kind) {
-        for (days, returns) in [(1, true), (2, true), (2, false)] {
-            let bytes = Self.bytes(kind, days: days, returns: returns)
-            let share = Double(bytes.with) / Double(bytes.without)
+        for (days, returns) in [(1, true), (2, true), (3, true), (2, false)] {
+            let share = Self.bytes(kind, days: days, returns: returns).share
+            print("learned: \(kind.name), \(days) days, returns \(returns): \(share)")
             #expect(share <= 1.01)
-            if kind.saves, returns, days == 2 { #expect(share < 0.97) }
+            if kind.saves, returns { #expect(share < 1) }
         }
     }
 }
