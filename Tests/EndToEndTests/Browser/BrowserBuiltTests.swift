@@ -21,21 +21,18 @@ struct BrowserBuiltTests {
         await report({fetches});
         """)
 
-    @Test
-    func
-        `a page that announces it gets items as deltas that it never fetched, and then over their own versions`()
-        throws
-    {
-        let folder = try TemporaryFolder()
-        let dictionary = (1...4).flatMap(Self.item)
-        try folder.write(dictionary, to: "items.dict")
+    /// Opens the page before a route with a dictionary, once `prepare` is done; returns what it fetched.
+    private func fetches(
+        dictionary: String, _ prepare: (BrowserVisit) throws -> Void = { _ in }
+    ) throws -> [BrowserReport.Fetch] {
         let mayGo = Guarded(false)
         let tens = Guarded(0)
         let visit = try BrowserVisit(
             isTLS: false,
             """
+            trusted_proxies: [127.0.0.1]
             routes:
-              - {match: "/items/*", dictionary: {built: "\(folder.path)/items.dict"}}
+              - {match: "/items/*", dictionary: {built: \(dictionary)}}
               - {match: /, announce: [/items/8]}
             """
         ) { target in
@@ -56,15 +53,47 @@ struct BrowserBuiltTests {
                 "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=600",
                 body: Self.item(number) + Array(repeating: UInt8(ascii: "\n"), count: again))
         }
+        try prepare(visit)
         try visit.open("/")
         // The browser fetches the dictionary when it is idle.
         _ = try visit.proxy.process.waitFor("/.dictum/")
         mayGo.withLock { $0 = true }
-        let fetches = try #require(try visit.reports().first).fetches
+        return try #require(try visit.reports().first).fetches
+    }
+
+    private func expectDeltas(_ fetches: [BrowserReport.Fetch]) throws {
         try #require(fetches.count == 4)
         let bodies = [8, 9, 10].map(Self.item) + [Self.item(10) + [UInt8(ascii: "\n")]]
         #expect(fetches.map(\.sha256) == bodies.map { Body($0).digest.hex })
         #expect(fetches.allSatisfy { $0.coding.hasPrefix("dc") }, "\(fetches)")
         #expect(fetches[3].encodedBytes * 2 < fetches[2].encodedBytes, "its own version wins: \(fetches)")
+    }
+
+    @Test
+    func
+        `a page that announces it gets items as deltas that it never fetched, and then over their own versions`()
+        throws
+    {
+        let folder = try TemporaryFolder()
+        try folder.write((1...4).flatMap(Self.item), to: "items.dict")
+        try expectDeltas(fetches(dictionary: "\"\(folder.path)/items.dict\""))
+    }
+
+    @Test func `what others were sent is learned, and a new browser gets items as deltas over that`() throws {
+        let fetches = try fetches(dictionary: "learned") { visit in
+            // What a client is sent in its first ten seconds does not count.
+            try waitUntil("a dictionary is learned") {
+                for client in 1...5 {
+                    let fetch = [
+                        "curl", "-sS", "-o", "/dev/null", "-H", "X-Forwarded-For: 203.0.113.\(client)", "-H",
+                        "X-Forwarded-Proto: https", "-H", "Accept-Encoding: gzip, dcb",
+                        "http://localhost:\(visit.proxy.port)/items/[100-139]",
+                    ]
+                    try #require(RunningProcess.run(fetch, of: "/usr/bin/env").status == 0)
+                }
+                return try visit.proxy.metrics().contains(#"reason="trained"} 1"#)
+            }
+        }
+        try expectDeltas(fetches)
     }
 }
