@@ -188,8 +188,12 @@ extension Exchange {
     /// Notes a response that a client got without a version of its path, where a built dictionary is for those.
     func noteFirst(_ response: UpstreamResponse, bodyBytes: Int, sentBytes: Int) {
         guard route.dictionary?.built != nil, let key = response.target?.key, key.chainKey.scope == .public,
-            facts.isTransportSecure, facts.availableDictionary == nil || record.reason == .deltaBuilt,
-            [.dcb, .dcz].contains(where: { facts.acceptEncoding.quality(of: $0) > 0 }),
+            facts.isTransportSecure, facts.dictionarySwitch == nil,
+            facts.availableDictionary == nil || record.reason == .deltaBuilt,
+            // Who can use a dictionary could be sent the best coding without one.
+            [ContentCoding.overDictionary, ContentCoding.plain].allSatisfy({ codings in
+                codings.contains { facts.acceptEncoding.quality(of: $0) > 0 }
+            }),
             let client = linkClient.address,
             let chain = route.builtChain(authority: key.chainKey.authority)
         else { return }

@@ -181,11 +181,7 @@ extension Exchange {
 
     /// Returns the version that the client named, if a response may be coded over it.
     func usableVersion(for response: ResponseFacts) -> Storage.Version? {
-        guard let version = dictionary.version else { return nil }
-        let audience = audience(of: response)
-        // Clients choose what a learned dictionary has. The length of a delta over it may tell what is in one user's body.
-        let isLearned = route.learnsBuilt && route.hasBuilt(version)
-        return version.serves(audience) && (!isLearned || audience == .public) ? version : nil
+        dictionary.version.flatMap { $0.serves(audience(of: response)) ? $0 : nil }
     }
 
     // MARK: The client's identity on a private route

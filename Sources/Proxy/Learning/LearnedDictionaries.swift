@@ -18,7 +18,7 @@ final class LearnedDictionaries: Sendable {
         /// Returns the route that learns the dictionary of a chain, if its clients can be told of it.
         func learner(of chain: ChainKey) -> Route? {
             guard isOn, routes.announces, let route = routes.builtRoute(of: chain), route.learnsBuilt,
-                routes.mayName(route)
+                route.dictionarySwitch == nil, routes.mayName(route)
             else { return nil }
             return route
         }
@@ -115,7 +115,8 @@ final class LearnedDictionaries: Sendable {
     ) -> Bool {
         let facts = LearningPlan.Facts(
             visits: record.visits, proven: record.proven.count, hasDictionary: current != nil,
-            hasFallen: current.map { registry.hasFallen($0) } ?? false, retryAt: record.attempts.retryAt)
+            isTooLittle: current.map { registry.hasFallen($0) || !registry.pays(chain, now: now) } ?? false,
+            retryAt: record.attempts.retryAt)
         let hasTime = state.withLock { $0.allowance.hasPlenty(now: SystemClock.monotonicNanoseconds) }
         switch LearningPlan.decide(facts, hasProcessorTime: hasTime, now: now) {
         case .wait(let reason):
@@ -137,13 +138,17 @@ final class LearnedDictionaries: Sendable {
             failed(.noPlace, order)
             return false
         }
-        state.withLock { $0.isBusy = true }
+        let isFree = state.withLock { state in
+            defer { state.isBusy = true }
+            return !state.isBusy
+        }
+        guard isFree else { return true }
         guard let run = LearningRun(order, for: self) else {
             runEnded()
             failed(.noMemory, order)
             return false
         }
-        if order.current != nil { note(.ratioFell, of: order.chain, order.route) }
+        if order.current != nil { note(.tooLittle, of: order.chain, order.route) }
         run.begin()
         return true
     }
@@ -160,13 +165,11 @@ final class LearnedDictionaries: Sendable {
     }
 
     /// Charges the processor time of a step.
-    func timed<Result>(_ work: () -> Result) -> Result {
+    func timed(_ work: () -> Void) {
         let begin = SystemClock.threadNanoseconds
-        defer {
-            let spent = SystemClock.threadNanoseconds - begin
-            state.withLock { $0.allowance.charge(spent, now: SystemClock.monotonicNanoseconds) }
-        }
-        return work()
+        work()
+        let spent = SystemClock.threadNanoseconds - begin
+        state.withLock { $0.allowance.charge(spent, now: SystemClock.monotonicNanoseconds) }
     }
 
     func runEnded() { state.withLock { $0.isBusy = false } }
@@ -253,18 +256,11 @@ final class LearnedDictionaries: Sendable {
     }
 }
 
-extension VersionKey {
-    /// The key of the dictionaries that the proxy learns for a built chain.
-    ///
-    /// Its query tells them from the operator's, and no request for a resource has a URL of that chain.
-    init(learnedFor chain: ChainKey) {
-        self.init(chain: chain, url: chain.match + "?learned", variant: "")
-    }
-}
-
 extension DictionaryIndex.Reader {
     /// Returns the newest dictionary that was learned for a built chain; nil without one.
-    func learned(of chain: ChainKey) -> Version? { newest(VersionKey(learnedFor: chain)) }
+    func learned(of chain: ChainKey) -> Version? {
+        newest(VersionKey(learnedFor: chain)).flatMap { $0.isLearned ? $0 : nil }
+    }
 }
 
 extension LearnedDictionaries: MetricSource {

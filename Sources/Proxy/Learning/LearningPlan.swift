@@ -9,8 +9,8 @@ enum LearningReason: String, CaseIterable, Encodable, Sendable {
     case trained
     /// Trained anew, in place of one that had become worse.
     case replaced
-    /// Responses over the dictionary have become longer.
-    case ratioFell = "ratio-fell"
+    /// The dictionary saves less than it did, or announcing it does not pay.
+    case tooLittle = "too-little"
     case noMemory = "no-memory"
     /// The store takes no dictionary for the host, or refuses this one: it cannot write, or a purge has come in between.
     case noPlace = "no-place"
@@ -26,7 +26,7 @@ enum LearningReason: String, CaseIterable, Encodable, Sendable {
         case .noGain: "no dictionary would save more than its download costs"
         case .trained: "a dictionary is learned"
         case .replaced: "a new dictionary is learned"
-        case .ratioFell: "the dictionary saves less than it did, and a new one is tried"
+        case .tooLittle: "the dictionary saves too little, and a new one is tried"
         case .noMemory: "no memory is left to learn a dictionary"
         case .noPlace: "the store has no place for a dictionary"
         case .noProcessorTime: "no processor time is left to learn a dictionary"
@@ -45,8 +45,8 @@ enum LearningPlan {
         var proven = 0
         /// True while clients are offered a dictionary.
         var hasDictionary = false
-        /// True if that saves a tenth less than it did.
-        var hasFallen = false
+        /// True if that saves a tenth less than it did, or if announcing it does not pay.
+        var isTooLittle = false
         /// The second before which no attempt begins.
         var retryAt = 0
     }
@@ -58,7 +58,7 @@ enum LearningPlan {
         case train(responses: Int)
     }
 
-    /// What a client pays at least for a dictionary: one of 8 KiB, the smallest that is tried.
+    /// What a client pays for a dictionary of 8 KiB, the smallest that is tried, if it is long for one.
     static let downloadBytesMin = 2 << 10
     /// With fewer, one would be judged by chance.
     static let clientsMin = 3
@@ -69,7 +69,7 @@ enum LearningPlan {
     private static let retrySecondsMax = 86_400
 
     static func decide(_ facts: Facts, hasProcessorTime: Bool, now: Int) -> Decision {
-        guard now >= facts.retryAt, !facts.hasDictionary || facts.hasFallen else { return .wait(nil) }
+        guard now >= facts.retryAt, !facts.hasDictionary || facts.isTooLittle else { return .wait(nil) }
         // Ask for the sum first: it costs nothing, and is too small for most routes at most times.
         guard facts.hasDictionary || facts.visits.bytes > clientsMin * downloadBytesMin else {
             return .wait(.fewFirstVisits)

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Dispatch
 internal import Primitives
 internal import Storage
 
@@ -26,23 +27,23 @@ final class LearningRun: Sendable {
     private static let baseBytes = 12 << 20
     /// libzstd's training takes four times its samples.
     private static let bytesPerSampleByte = 4
-    private static let samplesMax = 256 << 10...16 << 20
-    private static let milliseconds = 600_000
+    private static let samplesBytes = 256 << 10...16 << 20
+    private static let durationNanoseconds: Int64 = 600_000_000_000
 
     private let order: Order
     private let owner: LearnedDictionaries
-    private let samplesMax: Int
+    private let samplesBytesMax: Int
     private let reserved: Int
     /// When it began: a purge that came later reaches what it makes.
     private let begunAt = SystemClock.unixMicroseconds
-    private let deadline = SystemClock.monotonicNanoseconds + Int64(milliseconds) * 1_000_000
+    private let deadline = SystemClock.monotonicNanoseconds + durationNanoseconds
 
     /// Returns nil if there is no memory.
     init?(_ order: Order, for owner: LearnedDictionaries) {
         let room = (owner.memory.limitBytes / Self.budgetPart - Self.baseBytes) / Self.bytesPerSampleByte
-        samplesMax = min(room, Self.samplesMax.upperBound)
-        reserved = Self.baseBytes + Self.bytesPerSampleByte * samplesMax
-        guard Self.samplesMax.contains(samplesMax), owner.memory.reserve(reserved) else { return nil }
+        samplesBytesMax = min(room, Self.samplesBytes.upperBound)
+        reserved = Self.baseBytes + Self.bytesPerSampleByte * samplesBytesMax
+        guard Self.samplesBytes.contains(samplesBytesMax), owner.memory.reserve(reserved) else { return nil }
         (self.order, self.owner) = (order, owner)
     }
 
@@ -57,7 +58,7 @@ final class LearningRun: Sendable {
     func begin() {
         submit { run in
             let reader = run.owner.store.reader()
-            var bytesLeft = run.samplesMax
+            var bytesLeft = run.samplesBytesMax
             let versions = run.order.rows.compactMap { reader.version(row: $0) }.filter { version in
                 guard version.isProvenPublic, version.bytes <= bytesLeft else { return false }
                 bytesLeft -= version.bytes
@@ -94,9 +95,7 @@ final class LearningRun: Sendable {
     // MARK: Training
 
     private func train(_ samples: TrainingSamples, _ current: Body?) {
-        // The oldest first: with few resources the newer ones judge.
-        guard samples.resourceCount >= LearningPlan.resourcesMin,
-            let split = SampleSplit(samples.samples.reversed())
+        guard samples.resourceCount >= LearningPlan.resourcesMin, let split = SampleSplit(samples.samples)
         else { return end(.fewProven) }
         advance(DictionaryTraining(split: split, sizes: order.sizes, responses: order.responses), current)
     }
@@ -115,6 +114,7 @@ final class LearningRun: Sendable {
         guard let best, let chosen = verdict.best,
             current.map({ replaces($0, with: best, chosen, training.heldOut) }) ?? true
         else { return end(.noGain) }
+        guard owner.wants(order) else { return end(.abandoned) }
         let (now, index) = (SystemClock.unixSeconds, owner.store.reader())
         guard
             let version = owner.registry.version(
@@ -139,13 +139,19 @@ final class LearningRun: Sendable {
 
     private func end(_ reason: LearningReason) { owner.failed(reason, order) }
 
-    /// Has the worker do a job, unless the run has become useless, takes too long, or too many other jobs wait.
+    /// Has the worker do a job, unless the run has become useless or takes too long; waits while too many others do.
     private func submit(_ job: @escaping @Sendable (LearningRun) -> Void) {
         let isTaken = owner.worker.submit { [self] in
             guard owner.wants(order) else { return end(.abandoned) }
             guard SystemClock.monotonicNanoseconds < deadline else { return end(.noProcessorTime) }
             owner.timed { job(self) }
         }
-        if !isTaken { end(.noProcessorTime) }
+        guard !isTaken else { return }
+        guard owner.wants(order), SystemClock.monotonicNanoseconds < deadline else {
+            return end(.noProcessorTime)
+        }
+        DispatchQueue.global(qos: .background).asyncAfter(deadline: .now() + .seconds(1)) { [self] in
+            submit(job)
+        }
     }
 }

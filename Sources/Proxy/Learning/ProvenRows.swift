@@ -12,13 +12,12 @@ struct ProvenRows: Sendable {
     /// The rows, the newest first.
     var newestFirst: [Int64] { rows.values.sorted(by: >) }
 
-    /// Notes the version that is the newest of its chain; the oldest one of all goes if there are too many.
+    /// Notes the version that is the newest of its chain; the older half goes if there are too many.
     mutating func note(_ version: Storage.Version) {
         let chain = version.chainKey.hashValue
-        if rows[chain] == nil, rows.count >= Self.countMax,
-            let oldest = rows.min(by: { $0.value < $1.value })
-        {
-            rows[oldest.key] = nil
+        if rows[chain] == nil, rows.count >= Self.countMax {
+            let newest = rows.sorted { $0.value > $1.value }.prefix(Self.countMax / 2)
+            rows = Dictionary(uniqueKeysWithValues: newest.map { ($0.key, $0.value) })
         }
         rows[chain] = version.id
     }

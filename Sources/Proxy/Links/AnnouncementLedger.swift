@@ -186,26 +186,3 @@ private struct AnnouncementCredit: Sendable {
         (payers, downloaders) = (RecentClients(), RecentClients())
     }
 }
-
-/// How often each of the last distinct clients has counted.
-private struct RecentClients: Sendable {
-    private static let countMax = 64
-
-    private var clients: [(hash: UInt32, count: UInt8)] = []
-    private var next = 0
-
-    /// Counts a client; returns false if it has counted so often already.
-    mutating func count(_ client: UInt128, atMost max: Int) -> Bool {
-        let hash = UInt32(truncatingIfNeeded: client.hashValue)
-        if let place = clients.firstIndex(where: { $0.hash == hash }) {
-            guard clients[place].count < max else { return false }
-            clients[place].count += 1
-        } else if clients.count < Self.countMax {
-            clients.append((hash, 1))
-        } else {
-            clients[next] = (hash, 1)
-            next = (next + 1) % Self.countMax
-        }
-        return true
-    }
-}

@@ -25,29 +25,18 @@ final class LinkRegistry: Sendable {
         var announced: ChainKey { built ?? chain }
     }
 
-    /// The knowledge about a chain that may be named.
-    private struct ChainRecord {
-        var keptSeconds = 0
-        /// The last proven body and its variant.
-        var proven: (body: Digest, variant: String)?
-        var ledger = AnnouncementLedger()
-        /// What the built dictionary of this chain saves.
-        var savings = BuiltSavings()
-    }
-
     private struct State {
         var proof = PublicProof()
         var soleClient = SoleClient()
         var pages = LearnedPages()
-        /// By a seeded hash of the chain.
-        var chains = FairTable<Int, ChainRecord>(buckets: 256, slots: 16)
+        var chains = ChainRecords()
         /// By the row of the named version.
         var worths: [Int64: NamedWorth] = [:]
         /// The hosts that were given a built dictionary since the start.
         var builtFor: Set<String> = []
 
         mutating func changeLedger(of chain: Int, _ change: (inout AnnouncementLedger) -> Void) {
-            _ = chains.changeIfPresent(chain) { change(&$0.ledger) }
+            chains.changeIfPresent(chain) { change(&$0.ledger) }
         }
 
         /// Watches a name from its first use after a restart.
@@ -85,9 +74,8 @@ final class LinkRegistry: Sendable {
                     let key = PublicProof.Key(
                         sighting.body.digest, chain: sighting.chain, variant: sighting.variant)
                     state.proof.record(key, to: address)
-                    let chain = sighting.chain.hashValue
                     isProven = state.proof.isProven(key)
-                    state.chains.change(chain, openedBy: address, fresh: ChainRecord()) {
+                    state.chains.change(sighting.chain, openedBy: address) {
                         $0.keptSeconds = sighting.keptSeconds
                         if isProven { $0.proven = (sighting.body.digest, sighting.variant) }
                     }
@@ -96,14 +84,13 @@ final class LinkRegistry: Sendable {
             }
             if let source = sighting.source {
                 if let built = sighting.built {
-                    state.chains.change(built.hashValue, openedBy: source.client, fresh: ChainRecord()) { _ in
-                    }
+                    state.chains.changeBuilt(built, openedBy: source.client)
                 }
                 let chains = state.chains
                 state.pages.recordFetch(
                     of: sighting.announced, after: source.page, by: source.client, now: now
                 ) {
-                    chains[$0.hashValue]?.ledger.isProven == true
+                    chains[$0]?.ledger.isProven == true
                 }
             }
             return (isProven, isTimeToAsk)
@@ -123,7 +110,7 @@ final class LinkRegistry: Sendable {
     func recordSaving(over version: Version, bodyBytes: Int, sentBytes: Int, client: UInt128) {
         state.withLock { state in
             guard let worth = state.worths[version.id] else { return }
-            let measured = state.chains[version.chainKey.hashValue]?.savings.plainPerMille
+            let measured = state.chains[version.chainKey]?.savings.plainPerMille
             let saved = bodyBytes * (measured ?? worth.plainPerMille) / 1000 - sentBytes
             state.changeLedger(of: version.chainKey.hashValue) { $0.recordSaving(saved, of: client) }
         }
@@ -134,9 +121,8 @@ final class LinkRegistry: Sendable {
             // What is not watched saves nothing by this ledger, so that it costs nothing either.
             guard state.worths[version.id] != nil else { return }
             state.worths[version.id]?.recordHolder(client)
-            // Also where no page has learned of it: the operator may announce a dictionary that is learned.
-            state.chains.change(version.chainKey.hashValue, openedBy: client, fresh: ChainRecord()) {
-                $0.ledger.recordCost(sentBytes, of: client, at: now)
+            state.changeLedger(of: version.chainKey.hashValue) {
+                $0.recordCost(sentBytes, of: client, at: now)
             }
         }
     }
@@ -150,7 +136,7 @@ final class LinkRegistry: Sendable {
         state.withLock { state in
             // Held only while the pages change, so that nothing is copied.
             let chains = state.chains
-            let isProven = { (chain: ChainKey) in chains[chain.hashValue]?.ledger.isProven == true }
+            let isProven = { (chain: ChainKey) in chains[chain]?.ledger.isProven == true }
             if let client { state.pages.recordView(of: page, by: client, now: now, isProven: isProven) }
             return state.pages.chains(of: page, isProven: isProven)
         }
@@ -158,12 +144,12 @@ final class LinkRegistry: Sendable {
 
     /// Returns true if a learned chain may be announced.
     func mayAnnounce(_ chain: ChainKey, now: Int) -> Bool {
-        state.withLock { $0.chains[chain.hashValue]?.ledger.mayAnnounce(at: now) == true }
+        state.withLock { $0.chains[chain]?.ledger.mayAnnounce(at: now) == true }
     }
 
     /// Returns false while a chain rests because its announcements did not pay.
     func pays(_ chain: ChainKey, now: Int) -> Bool {
-        state.withLock { $0.chains[chain.hashValue]?.ledger.pays(at: now) ?? true }
+        state.withLock { $0.chains[chain]?.ledger.pays(at: now) ?? true }
     }
 
     /// Returns the version that a page announces for a chain, or nil if that is of no use.
@@ -176,7 +162,7 @@ final class LinkRegistry: Sendable {
     ) -> Version? {
         let isOfUse = state.withLock { state in
             // After a restart nothing is known of a chain, but its name is still valid.
-            guard let record = state.chains[chain.hashValue] else { return !isLearned }
+            guard let record = state.chains[chain] else { return !isLearned }
             return record.keptSeconds < lifeSeconds && (!isLearned || record.ledger.mayAnnounce(at: now))
         }
         guard isOfUse else { return nil }
@@ -191,6 +177,7 @@ final class LinkRegistry: Sendable {
     ) -> Version? {
         let current = index.named(chain: chain, variant: variant, now: now)
         if let current, now < current.pinnedUntil - life(of: current, atMost: lifeSeconds) {
+            state.withLock { $0.watch(current, lifeSeconds: lifeSeconds, now: now) }
             store.touch(current, now: now)
             return current
         }
@@ -252,11 +239,11 @@ final class LinkRegistry: Sendable {
         of chain: ChainKey, over version: Version?, bodyBytes: Int, sentBytes: Int, client: UInt128
     ) {
         state.withLock { state in
-            state.chains.change(chain.hashValue, openedBy: client, fresh: ChainRecord()) { record in
+            state.chains.changeBuilt(chain, openedBy: client) { record in
                 if let version {
-                    record.savings.recordOver(version.id, body: bodyBytes, sent: sentBytes)
+                    record.savings.recordOver(version.id, body: bodyBytes, sent: sentBytes, client: client)
                 } else {
-                    record.savings.recordPlain(body: bodyBytes, sent: sentBytes)
+                    record.savings.recordPlain(body: bodyBytes, sent: sentBytes, client: client)
                 }
             }
         }
@@ -264,19 +251,19 @@ final class LinkRegistry: Sendable {
 
     /// Returns true if a built dictionary saves a tenth less than at first.
     func hasFallen(_ version: Version) -> Bool {
-        state.withLock { $0.chains[version.chainKey.hashValue]?.savings.hasFallen(version.id) ?? false }
+        state.withLock { $0.chains[version.chainKey]?.savings.hasFallen(version.id) ?? false }
     }
 
     /// Has a built dictionary compared with what it saves now, since no better one can be made.
     func acceptFall(of version: Version) {
         state.withLock {
-            _ = $0.chains.changeIfPresent(version.chainKey.hashValue) { $0.savings.acceptFall() }
+            $0.chains.changeIfPresent(version.chainKey.hashValue) { $0.savings.acceptFall() }
         }
     }
 
     /// Returns the bytes of first responses without a built dictionary, divided by those over it; nil until enough were sent.
     func ratio(of version: Version) -> Double? {
-        state.withLock { $0.chains[version.chainKey.hashValue]?.savings.ratio(of: version.id) }
+        state.withLock { $0.chains[version.chainKey]?.savings.ratio(of: version.id) }
     }
 
     /// Returns the life that responses advertise for a named version.
@@ -289,7 +276,7 @@ final class LinkRegistry: Sendable {
         _ chain: ChainKey, variant: String, named: Version?, _ index: DictionaryIndex.Reader
     ) -> Version? {
         // Include the last proven version, however many other versions a client causes.
-        let last = state.withLock { $0.chains[chain.hashValue]?.proven }
+        let last = state.withLock { $0.chains[chain]?.proven }
         let lastProven = last.flatMap {
             $0.variant == variant ? index.version(chain: chain, digest: $0.body) : nil
         }

@@ -122,11 +122,14 @@ extension RequestedResource {
 }
 
 extension Storage.Version {
-    /// Returns true if a response for an audience may be coded over the version: a public response only over a public one.
+    /// Returns true if a response for an audience may be coded over the version: a public response only over a public one, and
+    /// only a public response over a learned one.
     ///
-    /// The audience is asked last, since it costs more.
+    /// Clients choose what a learned dictionary has. The length of a delta over it could tell whether one user's response has
+    /// the same. The audience is asked last, since it costs more.
     func serves(_ audience: @autoclosure () -> Audience) -> Bool {
-        chainKey.scope == .public || audience() != .public
+        guard chainKey.scope == .public else { return audience() != .public }
+        return !isLearned || audience() == .public
     }
 }
 

@@ -11,6 +11,7 @@ internal import Testing
 @Suite(.timeLimit(.minutes(40))) struct LearnedDictionaryTests {
     private static let settings = """
         routes:
+          - {match: "/items/me", dictionary: {max_age: 60s}}
           - {match: "/items/:id", dictionary: {built: learned}}
           - {match: /page, announce: [/items/8], dictionary: off}
           - {match: "/*"}
@@ -20,6 +21,17 @@ internal import Testing
     /// An origin with items, whose query tells their form and what makes them one user's.
     private func origin() throws -> Origin {
         try Origin { request, connection in
+            if request.target == "/items/*?learned" {
+                connection.send(
+                    json(
+                        Items.body(1), "Cache-Control: public, max-age=60",
+                        #"Use-As-Dictionary: match="/items/*""#))
+                return
+            }
+            if ["/items/me", "/items/8/reviews"].contains(request.target) {
+                connection.send(json(Items.body(8), "Cache-Control: private, max-age=60"))
+                return
+            }
             let parts = request.target.split(separator: "?").map(String.init)
             guard let number = Int(parts[0].dropFirst("/items/".count)) else {
                 connection.send(html([UInt8](repeating: 0x20, count: 400)))
@@ -42,6 +54,7 @@ internal import Testing
         case "private": return json(secret, "Cache-Control: private, max-age=60")
         case "no-store": return json(secret, "Cache-Control: no-store, public")
         case "cookie": return json(secret, shared, "Set-Cookie: a=b")
+        case "zero": return json(Items.body(20), shared)
         default: return json(body, shared)
         }
     }
@@ -200,8 +213,44 @@ internal import Testing
         let proxy = try makeProxy()
         let (_, dictionary) = try learn(proxy)
         #expect(try proxy.fetch("/items/8", over: dictionary).coding == "dcb")
+        // Its match covers the paths of other routes, too.
+        for path in ["/items/8?private", "/items/me", "/items/8/reviews"] {
+            #expect(try proxy.fetch(path, over: dictionary).coding == "identity", "\(path)")
+            #expect(try proxy.fetch(path, over: dictionary, "Cookie: a=b").coding == "identity", "\(path)")
+        }
+        let folder = try TestFolder()
+        try Data((1...3).flatMap(Items.body)).write(to: URL(filePath: folder.file("items.dict")))
+        try proxy.reload(
+            Self.settings.replacing("built: learned", with: "built: \"\(folder.file("items.dict"))\""))
+        #expect(try proxy.fetch("/items/8", over: dictionary).coding == "dcb", "who has it still uses it")
         #expect(try proxy.fetch("/items/8?private", over: dictionary).coding == "identity")
-        #expect(try proxy.fetch("/items/8?private", over: dictionary, "Cookie: a=b").coding == "identity")
+    }
+
+    @Test func `an upstream's dictionary for the same paths is not taken for one that was learned`() throws {
+        let proxy = try makeProxy()
+        try proxy.prove("/items/*?learned")
+        let chain = chain()
+        let reader = proxy.server.context.store.reader()
+        let isThere = reader.newest(VersionKey(learnedFor: chain)) != nil
+        #expect(isThere, "the key is the same")
+        let isLearned = reader.learned(of: chain) != nil
+        #expect(!isLearned)
+        #expect(try proxy.announcedPath() == nil)
+    }
+
+    @Test func `equal bodies count once`() throws {
+        let proxy = try makeProxy(
+            Self.settings.replacing("/items/me", with: "/none"))
+        let chain = chain()
+        proxy.server.context.learned.recordFirstVisit(of: chain, sentBytes: 0, client: 1, now: 0)
+        // Seven bodies, of which one is that of fourteen paths.
+        for number in 20...26 { try proxy.prove("/items/\(number)") }
+        for number in 0...12 {
+            try proxy.prove("/items/020" + String(repeating: "0", count: number) + "?zero")
+        }
+        #expect(row(proxy)?.proven == 20)
+        comeBack(proxy)
+        try wait(proxy, for: .fewProven)
     }
 
     // MARK: Life
@@ -249,21 +298,22 @@ internal import Testing
         let context = proxy.server.context
         let version = try #require(context.store.reader().learned(of: chain()))
         // First responses over it are 4 times shorter, and then 2 times.
-        for _ in 0..<BuiltSavings.plainCountMin {
+        for client in 0..<BuiltSavings.plainCountMin {
             context.linkRegistry.recordFirst(
-                of: chain(), over: nil, bodyBytes: 1_000, sentBytes: 400, client: 1)
+                of: chain(), over: nil, bodyBytes: 1_000, sentBytes: 400, client: UInt128(client))
         }
         for sentBytes in [100, 200] {
-            for _ in 0..<BuiltSavings.windowCount {
+            for client in 0..<BuiltSavings.windowCount {
                 context.linkRegistry.recordFirst(
-                    of: chain(), over: version, bodyBytes: 1_000, sentBytes: sentBytes, client: 1)
+                    of: chain(), over: version, bodyBytes: 1_000, sentBytes: sentBytes,
+                    client: UInt128(client))
             }
         }
         #expect(row(proxy)?.ratio == 2)
         try visit(proxy, items: 40...79, query: "other")
         comeBack(proxy)
         try wait(proxy, for: .replaced)
-        try wait(proxy, for: .ratioFell)
+        try wait(proxy, for: .tooLittle)
         let path = try #require(try proxy.announcedPath())
         #expect(path != former)
         let new = try proxy.fetch(path).body
@@ -277,6 +327,26 @@ internal import Testing
         #expect(try proxy.fetch(former).carries(old))
     }
 
+    @Test func `one that does not pay is compared with a new one`() throws {
+        let folder = try TestFolder()
+        let first = try makeProxy(store: folder.file("store.db"))
+        let (path, _) = try learn(first)
+        first.stop()
+        // After a restart it is not in memory.
+        let proxy = try makeProxy(store: folder.file("store.db"))
+        let (registry, now) = (proxy.server.context.linkRegistry, SystemClock.unixSeconds)
+        registry.recordFirst(of: chain(), over: nil, bodyBytes: 1_000, sentBytes: 100, client: 1)
+        registry.changeLedger(of: chain().hashValue) { ledger in
+            for client in 0..<20 as Range<UInt128> { ledger.recordCost(1_000, of: client, at: now) }
+            for time in [601, 1_202] { ledger.recordCost(1_000, of: 1 << 80, at: now + time) }
+        }
+        try visit(proxy)
+        comeBack(proxy)
+        try wait(proxy, for: .tooLittle)
+        try wait(proxy, for: .noGain)
+        #expect(try proxy.fetch(path).status == 200, "no better one can be made")
+    }
+
     // MARK: What comes in between
 
     /// Has a training wait between its choice of versions and its reading, while something happens.
@@ -286,7 +356,11 @@ internal import Testing
         try #require(learned.worker.submit { first.wait() })
         try visit(proxy)
         comeBack(proxy)
-        learned.keepUp(proxy.server.context.learningTerms, now: SystemClock.unixSeconds)
+        // In turn with the proxy's own timer, so that it has begun.
+        let context = proxy.server.context
+        context.shared.maintenance.sync {
+            learned.keepUp(context.learningTerms, now: SystemClock.unixSeconds)
+        }
         try #require(learned.worker.submit { second.wait() })
         first.open()
         try change()

@@ -86,16 +86,16 @@ internal import Testing
         #expect(waits == [60, 120, 240, 61_440, 86_400, 86_400])
     }
 
-    @Test func `a dictionary is learned anew only once it saves less, for clients that are known`() {
-        func facts(hasFallen: Bool, clients: Int = 20) -> Plan.Facts {
+    @Test func `a dictionary is learned anew only once it saves too little, for clients that are known`() {
+        func facts(isTooLittle: Bool, clients: Int = 20) -> Plan.Facts {
             Self.facts(clients: clients, responses: 3) {
-                ($0.hasDictionary, $0.hasFallen) = (true, hasFallen)
+                ($0.hasDictionary, $0.isTooLittle) = (true, isTooLittle)
             }
         }
-        #expect(Self.decide(facts(hasFallen: false)) == .wait(nil))
-        #expect(Self.decide(facts(hasFallen: true)) == .train(responses: 3), "however few bytes they cost")
-        #expect(Self.decide(facts(hasFallen: true, clients: 3)) == .wait(nil), "one of three is left out")
-        #expect(Self.decide(facts(hasFallen: true), hasTime: false) == .wait(.noProcessorTime))
+        #expect(Self.decide(facts(isTooLittle: false)) == .wait(nil))
+        #expect(Self.decide(facts(isTooLittle: true)) == .train(responses: 3), "however few bytes they cost")
+        #expect(Self.decide(facts(isTooLittle: true, clients: 3)) == .wait(nil), "one of three is left out")
+        #expect(Self.decide(facts(isTooLittle: true), hasTime: false) == .wait(.noProcessorTime))
     }
 
     @Test func `twenty seconds of processor time forbid the next training for a thousand`() {

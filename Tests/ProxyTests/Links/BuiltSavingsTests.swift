@@ -8,23 +8,30 @@ internal import Testing
 
     private static func savings(plain: Int = 400, over: Int? = nil) -> BuiltSavings {
         var savings = BuiltSavings()
-        for _ in 0..<BuiltSavings.plainCountMin { savings.recordPlain(body: 1_000, sent: plain) }
+        Self.recordPlain(plain, in: &savings, count: BuiltSavings.plainCountMin)
         if let over { record(over, 1, in: &savings) }
         return savings
     }
 
+    /// Records responses of as many clients.
     private static func record(_ sent: Int, _ row: Int64, in savings: inout BuiltSavings, count: Int = window)
     {
-        for _ in 0..<count { savings.recordOver(row, body: 1_000, sent: sent) }
+        for client in 0..<count {
+            savings.recordOver(row, body: 1_000, sent: sent, client: UInt128(client))
+        }
+    }
+
+    private static func recordPlain(_ sent: Int, in savings: inout BuiltSavings, count: Int) {
+        for client in 0..<count { savings.recordPlain(body: 1_000, sent: sent, client: UInt128(client)) }
     }
 
     @Test func `plain is known after some responses, and follows what they are now`() {
         var savings = BuiltSavings()
-        for _ in 1..<BuiltSavings.plainCountMin { savings.recordPlain(body: 1_000, sent: 400) }
+        Self.recordPlain(400, in: &savings, count: BuiltSavings.plainCountMin - 1)
         #expect(savings.plainPerMille == nil)
-        savings.recordPlain(body: 1_000, sent: 400)
+        savings.recordPlain(body: 1_000, sent: 400, client: 1 << 90)
         #expect(savings.plainPerMille == 400)
-        for _ in 0..<20 * Self.window { savings.recordPlain(body: 1_000, sent: 200) }
+        Self.recordPlain(200, in: &savings, count: 20 * Self.window)
         #expect(savings.plainPerMille == 200)
     }
 
@@ -51,6 +58,17 @@ internal import Testing
         #expect(savings.ratio(of: 2) == 2)
         #expect(savings.ratio(of: 1) == nil)
         #expect(!savings.hasFallen(2))
+    }
+
+    @Test func `one client cannot change what the others' responses show`() {
+        var savings = Self.savings(over: 100)
+        for _ in 0..<100_000 {
+            savings.recordPlain(body: 1_000, sent: 1_000, client: 7)
+            savings.recordOver(1, body: 1_000, sent: 1_000, client: 7)
+        }
+        #expect(savings.ratio(of: 1) == 4)
+        #expect(!savings.hasFallen(1))
+        #expect(savings.plainPerMille.map { $0 < 600 } == true)
     }
 
     @Test func `nothing is known while nothing is sent without a dictionary`() {

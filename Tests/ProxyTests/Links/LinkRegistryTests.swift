@@ -110,4 +110,43 @@ internal import Testing
         registry.recordDownload(of: version, sentBytes: 1_000, client: 1 << 81, now: now + 1_202)
         #expect(registry.pays(built, now: now + 1_202) == pays)
     }
+
+    @Test func `after a restart downloads of a named version cost, and deltas over it save`() throws {
+        let proxy = try TestProxy(json(Feed.bytes(version: 0, items: 10)))
+        let (store, now) = (proxy.server.context.store, SystemClock.unixSeconds)
+        let feed = chain("/feed")
+        let version = try store.admit(
+            VersionCandidate(
+                body, key: VersionKey(chain: feed, url: "/feed", variant: ""), policy: AdmissionPolicy(),
+                contentType: "application/json"), now: now)
+        try #require(store.name(version, replacing: nil, until: now + 172_800, now: now))
+        for (savedBytes, pays) in [(0, false), (900, true)] {
+            let registry = LinkRegistry(store: store, worker: BackgroundWorker())
+            fetch(registry, "/feed", clients: 0..<40, sentBytes: 100, at: now)
+            _ = registry.named(feed, variant: "", index: store.reader(), lifeSeconds: 86_400, now: now)
+            for client in 0..<20 as Range<UInt128> {
+                registry.recordDownload(of: version, sentBytes: 100, client: client, now: now)
+                registry.recordSaving(over: version, bodyBytes: 5 * savedBytes, sentBytes: 0, client: client)
+            }
+            registry.recordDownload(of: version, sentBytes: 100, client: 1 << 80, now: now + 601)
+            registry.recordDownload(of: version, sentBytes: 100, client: 1 << 81, now: now + 1_202)
+            #expect(registry.pays(feed, now: now + 1_202) == pays)
+        }
+    }
+
+    @Test func `thousands of paths do not push out what is known of a built dictionary`() throws {
+        let proxy = try TestProxy(json(Feed.bytes(version: 0, items: 10)))
+        let (registry, now) = (proxy.server.context.linkRegistry, SystemClock.unixSeconds)
+        let built = chain("/items/*")
+        registry.recordFirst(of: built, over: nil, bodyBytes: 1_000, sentBytes: 100, client: 1)
+        registry.changeLedger(of: built.hashValue) { ledger in
+            for client in 0..<20 as Range<UInt128> { ledger.recordCost(1_000, of: client, at: now) }
+            for time in [601, 1_202] { ledger.recordCost(1_000, of: 1 << 80, at: now + time) }
+        }
+        try #require(!registry.pays(built, now: now + 1_202))
+        for path in 0..<10_000 {
+            fetch(registry, "/items/\(path)", clients: path..<path + 1, sentBytes: 100, at: now)
+        }
+        #expect(!registry.pays(built, now: now + 1_202))
+    }
 }

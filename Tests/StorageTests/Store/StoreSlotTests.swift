@@ -1,3 +1,4 @@
+import Primitives
 import Testing
 
 @testable import Dictionaries
@@ -67,6 +68,41 @@ import Testing
         try admit(other, slots[1])
         try admit(feedChain, store.slot(url: "/feed", bytes: nil).get())
         #expect(store.statistics.versions == 2)
+    }
+
+    @Test func `a copy that began before a purge is not admitted, however many purges followed`() throws {
+        let store = try DictionaryStore.open(":memory:")
+        let slot = try store.slot(url: "/feed", bytes: nil).get()
+        let paths = ["/feed"] + (0..<300).map { "/other/\($0)" }
+        for path in paths { _ = store.purge([Purge(PurgeOrder(path: path)) { _, _, _ in false }]) }
+        let key = VersionKey(chain: feedChain, url: "/feed", variant: "")
+        #expect(throws: AdmissionRefusal.purged) {
+            try store.admit(
+                VersionCandidate(sampleBody(1), key: key, policy: AdmissionPolicy()), slot: slot, now: 1000)
+        }
+    }
+
+    @Test
+    func `a purge reaches a learned dictionary that began before it was heeded, though the order is older`()
+        throws
+    {
+        let store = try DictionaryStore.open(":memory:")
+        let chain = ChainKey(authority: "api.example", match: "/items/*")
+        func candidate(_ number: Int) -> VersionCandidate {
+            VersionCandidate(
+                sampleBody(number), key: VersionKey(learnedFor: chain), policy: AdmissionPolicy())
+        }
+        let begunAt = SystemClock.unixMicroseconds
+        let present = try store.admit(candidate(1), now: 1000)
+        // Another node gave the order an hour ago.
+        let order = Purge(PurgeOrder(path: "/items/7"), rankMax: begunAt - 3_600_000_000) { _, _, _ in false }
+        #expect(store.purge([order]).map(\.id) == [present.id])
+        #expect(throws: AdmissionRefusal.purged) {
+            try store.admit(candidate(2), begunAt: begunAt, now: 1000)
+        }
+        #expect(throws: Never.self) {
+            try store.admit(candidate(3), begunAt: SystemClock.unixMicroseconds, now: 1000)
+        }
     }
 
     @Test(arguments: [false, true])

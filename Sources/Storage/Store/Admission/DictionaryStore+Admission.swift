@@ -77,7 +77,8 @@ extension DictionaryStore {
         }
         let admitted = memory.state.withLock { state -> StoreState.Admitted? in
             if let rank = begunAt ?? slot?.rank,
-                state.purges.include(key.chainKey, url: key.url, rank: rank)
+                rank <= state.purges.forgottenRank
+                    || state.purges.include(key.chainKey, url: key.url, rank: rank)
             {
                 return nil
             }

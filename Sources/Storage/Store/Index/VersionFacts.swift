@@ -50,6 +50,13 @@ extension Version {
 
     package func isFrom(_ url: String) -> Bool { name == TextHash.name(url: url, variant: variant) }
 
+    /// True if it is a dictionary that was learned from the responses of many paths (`VersionKey.init(learnedFor:)`).
+    package var isLearned: Bool {
+        // Most chains are for one path, and cost no hash.
+        chainKey.match.utf8.contains(UInt8(ascii: "*")) && !isUpstreamMatch
+            && isFrom(VersionKey.learnedURL(of: chainKey))
+    }
+
     /// True if the response had this entity tag.
     func had(etag: String?) -> Bool { tag == TextHash.tag(etag) }
 }

@@ -16,6 +16,15 @@ package struct VersionKey: Hashable, Sendable {
         self.variant = variant
     }
 
+    /// The key of the dictionaries that are learned for a chain of many paths, such as that of `/items/*`.
+    ///
+    /// Its query tells them from the operator's and from bodies that an upstream offers for these paths (`isUpstreamMatch`).
+    package init(learnedFor chain: ChainKey) {
+        self.init(chain: chain, url: Self.learnedURL(of: chain), variant: "")
+    }
+
+    static func learnedURL(of chain: ChainKey) -> String { chain.match + "?learned" }
+
     /// The bytes of the texts that name a version of this key.
     var nameBytes: Int { chainKey.match.utf8.count + url.utf8.count + variant.utf8.count }
 

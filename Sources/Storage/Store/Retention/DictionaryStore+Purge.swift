@@ -50,6 +50,9 @@ package struct Purge: Sendable {
     package let isOfRoute: @Sendable (_ route: String, ChainKey, _ url: String?) -> Bool
     /// The time of admission, in microseconds since 1970, up to which versions are removed.
     package var rankMax: Int64
+    /// The time of admission up to which learned dictionaries are removed: that at which this node heeds the order, as they have
+    /// text of versions that are older than they.
+    fileprivate var heededAt = SystemClock.unixMicroseconds
 
     package init(
         _ order: PurgeOrder, rankMax: Int64 = .max,
@@ -60,7 +63,8 @@ package struct Purge: Sendable {
 
     /// Returns true if a version is to be removed; its URL is nil if it is unknown, as in sealed chains.
     package func includes(_ chain: ChainKey, url: String?, rank: Int64) -> Bool {
-        guard rank <= rankMax else { return false }
+        let isLearned = url.map { $0 == VersionKey.learnedURL(of: chain) } ?? false
+        guard rank <= (isLearned ? heededAt : rankMax) else { return false }
         if let owners = order.owners {
             guard case .private(let tag) = chain.scope, owners.contains(tag) else { return false }
         }
@@ -94,6 +98,8 @@ package struct PurgeList: Sendable {
     private var all: [Purge] = []
     /// The number of purges beyond which the oldest goes.
     private let countMax: Int
+    /// The time up to which one that went may have included anything, in microseconds since 1970.
+    private(set) var forgottenRank = Int64.min
 
     package init(countMax: Int = 256) { self.countMax = countMax }
 
@@ -107,7 +113,9 @@ package struct PurgeList: Sendable {
             all[last] = merged
         } else {
             all.append(purge)
-            if all.count > countMax { all.removeFirst() }
+            guard all.count > countMax else { return }
+            let oldest = all.removeFirst()
+            forgottenRank = max(forgottenRank, min(oldest.rankMax, oldest.heededAt))
         }
     }
 
@@ -118,6 +126,7 @@ package struct PurgeList: Sendable {
         guard merged.order == former.order, owners.count + others.count <= 4_096 else { return nil }
         merged.order.owners = owners.union(others)
         merged.rankMax = max(purge.rankMax, former.rankMax)
+        merged.heededAt = max(purge.heededAt, former.heededAt)
         return merged
     }
 
@@ -138,6 +147,11 @@ extension DictionaryStore {
     /// copy that had begun before (`reserve`) is not admitted.
     /// It visits every version and waits for the disk: never call it on an event loop.
     package func purge(_ purges: [Purge], isDryRun: Bool = false) -> [Version] {
+        let purges = purges.map { purge in
+            var purge = purge
+            purge.heededAt = SystemClock.unixMicroseconds
+            return purge
+        }
         if !isDryRun { refuseCopies(of: purges) }
         var chosen: [Version] = []
         var unsure: [Int64: Version] = [:]
@@ -146,7 +160,8 @@ extension DictionaryStore {
         }
         for version in memory.index.allVersions() {
             let isSealed = version.chainKey.scope.isSealed
-            if isChosen(version, isSealed || !version.hasOwnURL ? nil : version.url) {
+            let url = version.isLearned ? VersionKey.learnedURL(of: version.chainKey) : version.url
+            if isChosen(version, isSealed || !version.hasOwnURL && !version.isLearned ? nil : url) {
                 chosen.append(version)
             } else if !isSealed, !version.hasOwnURL {
                 unsure[version.id] = version
