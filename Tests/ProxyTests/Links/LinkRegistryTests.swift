@@ -108,7 +108,8 @@ internal import Testing
         }
         registry.recordDownload(of: version, sentBytes: 1_000, client: 1 << 80, now: now + 601)
         registry.recordDownload(of: version, sentBytes: 1_000, client: 1 << 81, now: now + 1_202)
-        #expect(registry.pays(built, now: now + 1_202) == pays)
+        let isAnnounced = registry.pays(built, now: now + 1_202)
+        #expect(isAnnounced == pays)
     }
 
     @Test func `after a restart downloads of a named version cost, and deltas over it save`() throws {
@@ -130,7 +131,8 @@ internal import Testing
             }
             registry.recordDownload(of: version, sentBytes: 100, client: 1 << 80, now: now + 601)
             registry.recordDownload(of: version, sentBytes: 100, client: 1 << 81, now: now + 1_202)
-            #expect(registry.pays(feed, now: now + 1_202) == pays)
+            let isAnnounced = registry.pays(feed, now: now + 1_202)
+            #expect(isAnnounced == pays)
         }
     }
 
@@ -143,10 +145,12 @@ internal import Testing
             for client in 0..<20 as Range<UInt128> { ledger.recordCost(1_000, of: client, at: now) }
             for time in [601, 1_202] { ledger.recordCost(1_000, of: 1 << 80, at: now + time) }
         }
-        try #require(!registry.pays(built, now: now + 1_202))
+        let rests = !registry.pays(built, now: now + 1_202)
+        try #require(rests)
         for path in 0..<10_000 {
             fetch(registry, "/items/\(path)", clients: path..<path + 1, sentBytes: 100, at: now)
         }
-        #expect(!registry.pays(built, now: now + 1_202))
+        let stillRests = !registry.pays(built, now: now + 1_202)
+        #expect(stillRests)
     }
 }
