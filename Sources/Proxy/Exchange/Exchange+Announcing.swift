@@ -35,7 +35,7 @@ extension Exchange {
             context.store.provePublic(version)
         }
         context.linkRegistry.consider(
-            sighting, index: proxy.index, lifeSeconds: dictionary.linkMaxAge / 1000, now: now)
+            sighting, index: proxy.index, lifeSeconds: dictionary.linkLifeSeconds, now: now)
     }
 
     /// Notes the bytes that a fetch after a page has cost its client, once it has been sent.
@@ -171,7 +171,7 @@ extension Exchange {
         }
         return context.linkRegistry.announced(
             chain, variant: (fitting ?? newest).variant, isLearned: isLearned, index: proxy.index,
-            lifeSeconds: dictionary.linkMaxAge / 1000, now: now)
+            lifeSeconds: dictionary.linkLifeSeconds, now: now)
     }
 }
 
@@ -187,7 +187,7 @@ extension Exchange {
                 of: built, in: chain, route.admission, index: proxy.index, now: now)
         else { return nil }
         return registry.named(
-            version, index: proxy.index, lifeSeconds: dictionary.linkMaxAge / 1000, now: now)
+            version, index: proxy.index, lifeSeconds: dictionary.linkLifeSeconds, now: now)
     }
 }
 

@@ -12,7 +12,7 @@ extension Exchange {
         TwinURL.shape(
             &response.head.headers,
             isOffered: headers.contains(.useAsDictionary) && !response.facts.hasUseAsDictionary,
-            lifeSeconds: (route.dictionary?.ownMaxAge ?? 0) / 1000)
+            lifeSeconds: route.dictionary?.ownLifeSeconds ?? 0)
     }
 
     /// Notes that the deltas of a client have become long, and that no response of the path itself can bring it another
