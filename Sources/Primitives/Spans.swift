@@ -163,6 +163,21 @@ extension Span<UInt8> {
     }
 }
 
+extension BidirectionalCollection<UInt8> {
+    /// The bytes without blanks (SP, HTAB) at either end.
+    package var trimmed: SubSequence {
+        var bytes = self[...]
+        while let first = bytes.first, ASCII.isBlank(first) { bytes = bytes.dropFirst() }
+        while let last = bytes.last, ASCII.isBlank(last) { bytes = bytes.dropLast() }
+        return bytes
+    }
+}
+
+extension Substring {
+    /// The text without blanks (SP, HTAB) at either end.
+    package var trimmed: String { String(Substring(utf8.trimmed)) }
+}
+
 // MARK: - Search
 
 extension Span<UInt8> {

@@ -6,16 +6,6 @@ package final class FaultyEncoder: Encoder {
     /// A function that changes coded bytes.
     package typealias Fault = @Sendable (inout [UInt8]) -> Void
 
-    private struct Factory: DeltaEncoderFactory {
-        let fault: Fault
-
-        func encoder(
-            for coding: ContentCoding, options: EncoderOptions
-        ) throws(CodingError) -> any Encoder {
-            FaultyEncoder(try Codec.encoder(for: coding, options: options), fault)
-        }
-    }
-
     private let engine: any Encoder
     private let fault: Fault
 
@@ -27,7 +17,7 @@ package final class FaultyEncoder: Encoder {
     /// Runs `body`, in which new `Deltas` get encoders with the fault; nil for none.
     package static func with<Result>(_ fault: Fault?, _ body: () throws -> Result) rethrows -> Result {
         guard let fault else { return try body() }
-        return try DeltaEncoders.$factory.withValue(Factory(fault: fault), operation: body)
+        return try Deltas.$fault.withValue({ FaultyEncoder($0, fault) }, operation: body)
     }
 
     package var coding: ContentCoding { engine.coding }

@@ -10,10 +10,10 @@ package enum ForeignTool {
     package static func run(
         _ program: String, _ arguments: [String], input: [UInt8], files: [String: [UInt8]] = [:]
     ) throws -> [UInt8] {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "dictum-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        for (name, bytes) in files { try Data(bytes).write(to: folder.appending(path: name)) }
+        let temporary = try TemporaryFolder()
+        defer { withExtendedLifetime(temporary) {} }
+        let folder = URL(filePath: temporary.path)
+        for (name, bytes) in files { try temporary.write(bytes, to: name) }
         // Files and not pipes: no buffer can fill up while the other side waits.
         let (inputFile, outputFile) = (folder.appending(path: "input"), folder.appending(path: "output"))
         try Data(input).write(to: inputFile)

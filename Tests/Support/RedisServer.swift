@@ -20,8 +20,9 @@ package final class RedisServer {
     /// The words for tests that need it.
     package static let absence: String = "needs redis-server or valkey-server"
 
+    private let files: TemporaryFolder
     /// The folder of its socket, its log and its snapshot.
-    package let folder: String
+    package var folder: String { files.path }
     /// The port on 127.0.0.1; nil without one.
     package let port: UInt16?
     private let options: [String]
@@ -33,18 +34,14 @@ package final class RedisServer {
     /// Starts a server that saves nothing, unless the options say so; `port` has it listen at a free port, for which
     /// `options` may say more.
     package init(_ options: [String] = [], port: UInt16? = nil, tlsPort: UInt16? = nil) throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "redis-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        files = try TemporaryFolder()
         self.port = port ?? tlsPort
         let ports = ["--port", "\(port ?? 0)"] + (tlsPort.map { ["--tls-port", "\($0)"] } ?? [])
         self.options = ports + ["--bind", "127.0.0.1", "--save", ""] + options
         try start()
     }
 
-    deinit {
-        kill()
-        try? FileManager.default.removeItem(atPath: folder)
-    }
+    deinit { kill() }
 
     /// Returns a port that was free just now.
     package static func freePort() throws -> UInt16 { try WireListener().port }

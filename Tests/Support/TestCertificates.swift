@@ -2,20 +2,18 @@ internal import Foundation
 
 /// A folder with an authority and what it has signed, all made by the openssl command; goes with its last reference.
 package final class TestCertificates: Sendable {
+    private let folder: TemporaryFolder
     /// The folder's path.
-    package let path: String
+    package var path: String { folder.path }
 
     /// Makes the authority `ca.pem`, and for 127.0.0.1 and localhost `server.pem` with `server.key`.
     package init() throws {
-        path = FileManager.default.temporaryDirectory.appending(path: "dictum-tls-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        folder = try TemporaryFolder()
         try openssl(
             "req -x509 \(Self.newKey) -keyout ca.key -out ca.pem -days 30 -subj /CN=Authority "
                 + "-addext keyUsage=critical,keyCertSign,cRLSign")
         try issue("server", names: "DNS:localhost,DNS:api.test,IP:127.0.0.1")
     }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
 
     private static let curve = "ec -pkeyopt ec_paramgen_curve:P-256"
     private static let newKey = "-newkey \(curve) -nodes"

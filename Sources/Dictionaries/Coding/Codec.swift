@@ -29,7 +29,7 @@ package enum Codec {
     /// Makes a decoder for one body; dcb and dcz need a dictionary, the other codings refuse one.
     package static func decoder(
         for coding: ContentCoding, dictionary: Body? = nil, limits: DecoderLimits
-    ) throws(CodingError) -> any Decoder {
+    ) throws(CodingError) -> Decoder {
         try check(coding, hasDictionary: dictionary != nil)
         let budget = DecoderBudget(coding: coding, dictionaryBytes: dictionary?.count ?? 0, limits: limits)
         let engine: any DecoderEngine =
@@ -39,7 +39,7 @@ package enum Codec {
             case .br, .dcb: try BrotliDecoder(coding, dictionary: dictionary)
             case .zstd, .dcz: try ZstdDecoder(coding, dictionary: dictionary)
             }
-        return CheckedDecoder(
+        return Decoder(
             engine,
             header: dictionary.map { DictionaryHeader.bytes(for: coding, digest: $0.digest) } ?? [],
             budget: budget)

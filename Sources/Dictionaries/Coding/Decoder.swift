@@ -1,38 +1,5 @@
 internal import Primitives
 
-/// Decodes one body, piece by piece; not Sendable, one owner at a time.
-///
-/// After an error every further call throws. The output is known to be whole only once `finish` has returned.
-package protocol Decoder: AnyObject {
-    /// Appends at most `outputBytes` decoded bytes, within the limits; returns the number of input bytes used.
-    ///
-    /// The next call continues with the rest of the input. While `hasMore`, call again even without any input.
-    /// O(count of the output).
-    func decode(
-        _ input: Span<UInt8>, upTo outputBytes: Int, into output: inout [UInt8]
-    ) throws(CodingError) -> Int
-
-    /// True while input that was used leads to more output.
-    var hasMore: Bool { get }
-
-    /// The bytes of memory that it holds, for budgets.
-    var memoryBytes: Int { get }
-
-    /// An upper bound of the bytes that it will hold, as far as the input read so far tells: mostly the window of
-    /// the stream.
-    var memoryBytesMax: Int { get }
-
-    /// Throws unless the stream is complete and nothing followed it.
-    func finish() throws(CodingError)
-}
-
-extension Decoder {
-    /// Appends all decoded bytes that `input` leads to, within the limits.
-    package func decode(_ input: Span<UInt8>, into output: inout [UInt8]) throws(CodingError) {
-        _ = try decode(input, upTo: .max, into: &output)
-    }
-}
-
 /// The bounds on the size of a decoded body.
 package struct DecoderLimits: Sendable {
     /// The number of decoded bytes that the ratio does not bound.
@@ -93,7 +60,7 @@ struct DecoderBudget {
     }
 }
 
-/// One library's decoder, one step at a time; `CheckedDecoder` has the rules of all codings.
+/// One library's decoder, one step at a time; `Decoder` has the rules of all codings.
 ///
 /// Not Sendable, one owner at a time.
 protocol DecoderEngine: AnyObject {
@@ -114,9 +81,11 @@ protocol DecoderEngine: AnyObject {
     func finish() throws(CodingError)
 }
 
-/// A decoder with the rules of all codings: the header must match, the limits hold, and no call succeeds after an
-/// error.
-final class CheckedDecoder: Decoder {
+/// Decodes one body, piece by piece; not Sendable, one owner at a time.
+///
+/// The rules of all codings are here: the header must match, the limits hold, and after an error every further call
+/// throws. The output is known to be whole only once `finish` has returned.
+package final class Decoder {
     private let engine: any DecoderEngine
     private let header: [UInt8]
     private var budget: DecoderBudget
@@ -130,11 +99,24 @@ final class CheckedDecoder: Decoder {
     }
 
     private var coding: ContentCoding { engine.coding }
-    var hasMore: Bool { engine.hasMore }
-    var memoryBytes: Int { engine.memoryBytes }
-    var memoryBytesMax: Int { engine.memoryBytesMax }
+    /// True while input that was used leads to more output.
+    package var hasMore: Bool { engine.hasMore }
+    /// The bytes of memory that it holds, for budgets.
+    package var memoryBytes: Int { engine.memoryBytes }
+    /// An upper bound of the bytes that it will hold, as far as the input read so far tells: mostly the window of
+    /// the stream.
+    package var memoryBytesMax: Int { engine.memoryBytesMax }
 
-    func decode(
+    /// Appends all decoded bytes that `input` leads to, within the limits.
+    package func decode(_ input: Span<UInt8>, into output: inout [UInt8]) throws(CodingError) {
+        _ = try decode(input, upTo: .max, into: &output)
+    }
+
+    /// Appends at most `outputBytes` decoded bytes, within the limits; returns the number of input bytes used.
+    ///
+    /// The next call continues with the rest of the input. While `hasMore`, call again even without any input.
+    /// O(count of the output).
+    package func decode(
         _ input: Span<UInt8>, upTo outputBytes: Int, into output: inout [UInt8]
     ) throws(CodingError) -> Int {
         try checkNotFailed()
@@ -154,7 +136,8 @@ final class CheckedDecoder: Decoder {
         return used
     }
 
-    func finish() throws(CodingError) {
+    /// Throws unless the stream is complete and nothing followed it.
+    package func finish() throws(CodingError) {
         try checkNotFailed()
         hasFailed = true
         guard headerBytesRead == header.count else {

@@ -22,19 +22,18 @@ package enum ContentCoding: String, CaseIterable, Sendable {
     ///
     /// Several codings are possible, but no server applies them on purpose.
     package init?(contentEncoding lines: [String]) {
-        // RFC 9110 section 8.4.1: the names of codings are case-insensitive.
-        var members: [String] = []
-        for line in lines {
-            for member in line.split(separator: ",") {
-                let name = member.lowercased().filter { $0 != " " && $0 != "\t" }
-                if !name.isEmpty, name != ContentCoding.identity.token { members.append(name) }
-            }
-        }
-        switch members.count {
-        case 0: self = .identity
-        case 1: self.init(rawValue: members[0] == "x-gzip" ? "gzip" : members[0])
-        default: return nil
-        }
+        let applied = Self.applied(contentEncoding: lines)
+        guard applied.count < 2, let coding = applied.first ?? .identity else { return nil }
+        self = coding
+    }
+
+    /// Returns the codings that the lines of Content-Encoding name, in their order; nil for one that is not known.
+    package static func applied(contentEncoding lines: [String]) -> [ContentCoding?] {
+        // RFC 9110 section 8.4.1: names are case-insensitive. Identity ought not to be sent, and means nothing.
+        lines.flatMap { $0.split(separator: ",") }
+            .map { $0.trimmed.lowercased() }
+            .filter { !$0.isEmpty && $0 != identity.token }
+            .map { ContentCoding(rawValue: $0 == "x-gzip" ? gzip.token : $0) }
     }
 
     /// All codings but identity, the one that saves most first.
@@ -105,30 +104,12 @@ package enum UpstreamCoding: Equatable, Sendable {
     /// Another coding or several: the body must stay unchanged.
     case foreign
 
-    package init(_ members: [String]) {
-        self = .none
-        for member in members {
-            let bytes = member.utf8Bytes
-            add(bytes.span)
-        }
-    }
-
-    package mutating func add(_ member: Span<UInt8>) {
-        func isNamed(_ word: String) -> Bool {
-            FieldSyntax.equals(0..<member.count, in: member, ignoringCase: word)
-        }
-        // RFC 9110 section 8.4.1: identity ought not to be sent in Content-Encoding, and means nothing there.
-        if isNamed("identity") { return }
-        guard case .none = self else {
-            self = .foreign
-            return
-        }
-        if isNamed("gzip") || isNamed("x-gzip") {
-            self = .known(.gzip)
-        } else if isNamed("br") {
-            self = .known(.br)
-        } else {
-            self = isNamed("zstd") ? .known(.zstd) : .foreign
+    /// Reads the lines of Content-Encoding.
+    package init(contentEncoding lines: [String]) {
+        switch ContentCoding(contentEncoding: lines) {
+        case .identity?: self = .none
+        case let coding? where !coding.usesDictionary: self = .known(coding)
+        default: self = .foreign
         }
     }
 }

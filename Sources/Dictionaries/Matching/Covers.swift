@@ -31,10 +31,7 @@ package enum Covers: Sendable {
     /// Returns the `match` to send with a response; nil if it cannot be expressed.
     ///
     /// `route`, the pattern of the route that matches the URL, is evaluated only for `pattern` and for templates.
-    /// `captures` are needed only for templates, and are computed if they are nil.
-    package func matchValue(
-        for url: PathAndQuery, route: @autoclosure () -> URLPattern?, captures: [String: Substring]? = nil
-    ) -> String? {
+    package func matchValue(for url: PathAndQuery, route: @autoclosure () -> URLPattern?) -> String? {
         let path = url.path
         // A client would resolve a path that is not in normal form, and the match would be for another path.
         guard NormalPath.isNormal(path) else { return nil }
@@ -62,7 +59,7 @@ package enum Covers: Sendable {
                 URLPattern.escaped(path) + Self.separator(after: path) + URLPattern.escaped(query))
         case .pattern: return route()?.text
         case .template(let template):
-            return (captures ?? route()?.captures(path: path, query: url.query)).flatMap(template.filled)
+            return route()?.captures(path: path, query: url.query).flatMap(template.filled)
         }
     }
 

@@ -11,7 +11,7 @@ actor BodyReader {
     private let nextPiece: @Sendable () async throws -> Data?
     private let limit: Int
     /// The decoder of the body; nil once it has ended, and from the start if the body passes as it came.
-    private var decoder: (any Decoder)?
+    private var decoder: Decoder?
     private let isDecoded: Bool
     private var input: [UInt8] = []
     private var offset = 0

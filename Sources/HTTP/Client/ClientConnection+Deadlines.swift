@@ -25,7 +25,7 @@ extension ClientConnection {
     }
 
     func restartBodyPace() {
-        io.bodyPace?.restart(at: core.now, idleTimeout: settings.idleTimeout)
+        io.bodyPace?.restart(at: core.now, settings.pace)
     }
 
     func updateDeadline() {

@@ -138,8 +138,7 @@ package final class ClientConnection: Connection {
     var wantsInput: Bool { isAlive && !state.isPaused }
 
     func received(_ count: Int) {
-        io.bodyPace?.passed(
-            count, at: core.now, idleTimeout: settings.idleTimeout, bytesPerSecond: settings.bodyRate)
+        io.bodyPace?.passed(count, at: core.now, settings.pace)
     }
 
     func inputEnded(_ outcome: ReadOutcome) {
@@ -201,7 +200,7 @@ package final class ClientConnection: Connection {
         body = decoder
         // A response without a length may be a stream of events, which has no pace.
         if case .length = framing, !decoder.isComplete {
-            io.bodyPace = Pace(at: core.now, idleTimeout: settings.idleTimeout)
+            io.bodyPace = Pace(at: core.now, settings.pace)
         }
         state.headCame(keepsAlive: head.keepsAlive, endsWithConnection: framing == .untilClose)
         handler?.receivedHead(consume head, framing: framing)

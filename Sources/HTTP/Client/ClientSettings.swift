@@ -23,6 +23,8 @@ package struct ClientSettings: Sendable {
     package var interimMax = 32
 
     package init() {}
+
+    var pace: Pace.Limits { Pace.Limits(idleTimeout: idleTimeout, bytesPerSecond: bodyRate) }
 }
 
 /// The bound of idle connections that all pools share, since each of them takes a descriptor.

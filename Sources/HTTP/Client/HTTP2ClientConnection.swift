@@ -241,7 +241,7 @@ extension HTTP2ClientConnection: ClientFrameEngineOwner {
         var framing = try BodyFraming.ofResponse(head, toRequest: method)
         // The body ends with its stream.
         if framing == .untilClose { framing = .chunked }
-        if case .length = framing { io.bodyPace = Pace(at: core.now, idleTimeout: settings.idleTimeout) }
+        if case .length = framing { io.bodyPace = Pace(at: core.now, settings.pace) }
         phase = .body
         waitBegan = core.now
         handler?.receivedHead(head, framing: framing)
@@ -250,8 +250,7 @@ extension HTTP2ClientConnection: ClientFrameEngineOwner {
     func data(_ bytes: Span<UInt8>) {
         guard handler != nil else { return }
         waitBegan = core.now
-        io.bodyPace?.passed(
-            bytes.count, at: core.now, idleTimeout: settings.idleTimeout, bytesPerSecond: settings.bodyRate)
+        io.bodyPace?.passed(bytes.count, at: core.now, settings.pace)
         handler?.receivedBody(bytes)
     }
 

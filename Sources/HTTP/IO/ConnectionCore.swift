@@ -32,6 +32,8 @@ final class ConnectionCore {
     /// The pace of the body that is read; nil if it has none.
     var bodyPace: Pace?
     var outputPace = Pace()
+    /// True while output has been waiting since the last event of a server's connection.
+    private(set) var isOutputLate = false
 
     init(_ transport: any Transport, now: Int64) {
         self.transport = transport
@@ -93,6 +95,24 @@ final class ConnectionCore {
     /// Puts back unread input if none of it was used.
     func putBack(_ bytes: consuming [UInt8]) {
         swap(&bytes, &unread)
+    }
+
+    /// Begins the pace at which the peer has to take the output, if some is left after an event.
+    func paceOutput(at now: Int64, _ limits: Pace.Limits) {
+        guard let transport, !output.isEmpty else { return isOutputLate = false }
+        guard !isOutputLate else { return }
+        isOutputLate = true
+        takenBytes = output.takenBytes(from: transport)
+        outputPace.restart(at: now, limits)
+    }
+
+    /// Extends the peer's deadline for bytes that it has taken; those in the system's buffer do not count.
+    func noteTaken(at now: Int64, _ limits: Pace.Limits) {
+        guard let transport else { return }
+        let taken = output.takenBytes(from: transport)
+        guard taken > takenBytes else { return }
+        outputPace.passed(taken - takenBytes, at: now, limits)
+        takenBytes = taken
     }
 
     /// Returns true if the source had to pause and may resume now.

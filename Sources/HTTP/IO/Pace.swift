@@ -4,6 +4,12 @@
 /// silence, or once it has been below the rate long enough to use up that credit. Pure: the caller passes the clock's
 /// milliseconds.
 struct Pace: Sendable {
+    /// The milliseconds of silence, and the minimum rate; 0 for none.
+    struct Limits: Sendable {
+        let idleTimeout: Int64
+        let bytesPerSecond: Int
+    }
+
     private var deadlineMicroseconds: Int64 = 0
 
     var deadline: Int64 { deadlineMicroseconds / 1000 }
@@ -11,19 +17,19 @@ struct Pace: Sendable {
     init() {}
 
     /// Leaves a whole idle time-out from now.
-    init(at now: Int64, idleTimeout: Int64) { restart(at: now, idleTimeout: idleTimeout) }
+    init(at now: Int64, _ limits: Limits) { restart(at: now, limits) }
 
     /// Sets the deadline to a whole idle time-out from now.
-    mutating func restart(at now: Int64, idleTimeout: Int64) {
-        deadlineMicroseconds = (now + idleTimeout) * 1000
+    mutating func restart(at now: Int64, _ limits: Limits) {
+        deadlineMicroseconds = (now + limits.idleTimeout) * 1000
     }
 
     /// Extends the deadline for bytes that passed; with a rate of 0 to a whole idle time-out.
-    mutating func passed(_ bytes: Int, at now: Int64, idleTimeout: Int64, bytesPerSecond: Int) {
-        let longest = (now + idleTimeout) * 1000
-        guard bytesPerSecond > 0 else { return deadlineMicroseconds = longest }
+    mutating func passed(_ bytes: Int, at now: Int64, _ limits: Limits) {
+        let longest = (now + limits.idleTimeout) * 1000
+        guard limits.bytesPerSecond > 0 else { return deadlineMicroseconds = longest }
         // 40 bits: no product overflows, and no single call passes a TiB.
-        let bought = Int64(min(bytes, 1 << 40)) * 1_000_000 / Int64(bytesPerSecond)
+        let bought = Int64(min(bytes, 1 << 40)) * 1_000_000 / Int64(limits.bytesPerSecond)
         deadlineMicroseconds = min(longest, deadlineMicroseconds + bought)
     }
 }

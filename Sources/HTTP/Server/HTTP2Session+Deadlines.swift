@@ -13,8 +13,6 @@ struct HTTP2Waits: Sendable {
     /// The pace at which the client opens the connection's window, while that is closed.
     var windowPace = Pace()
     var isWindowLate = false
-    /// True while output has been waiting since the last event.
-    var isOutputLate = false
     /// The deadline that is set, so that only an earlier one needs a call.
     var armed = Int64.max
 
@@ -32,9 +30,9 @@ extension HTTP2Session {
         if let handshake, core.now >= handshake.deadline { return giveUpHandshake() }
         if let lingerUntil = waits.lingerUntil, core.now >= lingerUntil { return close() }
         // Output that came in this turn of the loop has not been offered to the client yet.
-        if waits.isOutputLate, !io.output.isEmpty {
+        if io.isOutputLate, !io.output.isEmpty {
             // No event reports that the system's large buffer drains, so ask before the client is blamed.
-            noteTaken()
+            io.noteTaken(at: core.now, settings.pace)
             if core.now >= io.outputPace.deadline { return lose(.timedOut) }
         }
         if let headUntil = waits.headUntil, core.now >= headUntil {
@@ -52,14 +50,8 @@ extension HTTP2Session {
     }
 
     func updateDeadline() {
-        guard let transport = io.transport else { return }
-        if io.output.isEmpty {
-            waits.isOutputLate = false
-        } else if !waits.isOutputLate {
-            waits.isOutputLate = true
-            io.takenBytes = io.output.takenBytes(from: transport)
-            io.outputPace.restart(at: core.now, idleTimeout: settings.idleTimeout)
-        }
+        guard isAlive else { return }
+        io.paceOutput(at: core.now, settings.pace)
         let next = nextDeadline
         guard next < waits.armed else { return }
         waits.armed = next
@@ -68,21 +60,10 @@ extension HTTP2Session {
 
     private var nextDeadline: Int64 {
         var next = min(handshake?.deadline ?? .max, waits.headUntil ?? .max, waits.goAwayAt ?? .max)
-        if waits.isOutputLate { next = min(next, io.outputPace.deadline) }
+        if io.isOutputLate { next = min(next, io.outputPace.deadline) }
         if let lingerUntil = waits.lingerUntil { return min(next, lingerUntil) }
         guard engine != nil else { return next }
         return min(next, streams.isEmpty ? waits.idleUntil : waits.streamsCheckAt)
-    }
-
-    /// Extends the client's deadline for bytes that it has taken; those in the system's buffer do not count.
-    func noteTaken() {
-        guard waits.isOutputLate, let transport = io.transport else { return }
-        let taken = io.output.takenBytes(from: transport)
-        guard taken > io.takenBytes else { return }
-        io.outputPace.passed(
-            taken - io.takenBytes, at: core.now, idleTimeout: settings.idleTimeout,
-            bytesPerSecond: settings.bodyRate)
-        io.takenBytes = taken
     }
 
     // MARK: Streams
@@ -116,7 +97,7 @@ extension HTTP2Session {
     /// Ends the connection if its window, which all streams share, has been closed for long.
     private func checkWindow(isClosed: Bool) {
         if isClosed, !waits.isWindowLate {
-            waits.windowPace.restart(at: core.now, idleTimeout: settings.idleTimeout)
+            waits.windowPace.restart(at: core.now, settings.pace)
         }
         waits.isWindowLate = isClosed
         guard isClosed, core.now >= waits.windowPace.deadline else { return }

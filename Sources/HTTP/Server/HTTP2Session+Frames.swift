@@ -148,8 +148,7 @@ extension HTTP2Session: FrameEngineOwner {
             stream.moveBody(count, into: &$0)
         }
         budget.passed(count)
-        waits.windowPace.passed(
-            count, at: core.now, idleTimeout: settings.idleTimeout, bytesPerSecond: settings.bodyRate)
+        waits.windowPace.passed(count, at: core.now, settings.pace)
         return hasRoom ? .written : .writtenAndFull
     }
 }

@@ -265,7 +265,7 @@ final class HTTP2Session: AcceptedConnection {
     func wrote(_ outcome: WriteOutcome) {
         switch outcome {
         case .wrote(let count):
-            noteTaken()
+            if io.isOutputLate { io.noteTaken(at: core.now, settings.pace) }
             adaptQuota(count)
         case .wouldBlock: break
         case .failed: io.isBroken = true

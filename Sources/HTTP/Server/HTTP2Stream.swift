@@ -105,7 +105,7 @@ final class HTTP2Stream {
         guard case .success(let (_, framing))? = request, framing == .length(0), state.awaitEmptyEnd() else {
             return false
         }
-        bodyPace.restart(at: session.core.now, idleTimeout: session.settings.idleTimeout)
+        bodyPace.restart(at: session.core.now, session.settings.pace)
         return true
     }
 
@@ -115,7 +115,7 @@ final class HTTP2Stream {
         case .success(let (head, framing)):
             let awaitsEnd = framing != .none && framing != .length(0)
             state.begin(awaitsEnd: awaitsEnd)
-            if awaitsEnd { bodyPace.restart(at: session.core.now, idleTimeout: session.settings.idleTimeout) }
+            if awaitsEnd { bodyPace.restart(at: session.core.now, session.settings.pace) }
             handler = application.begin(head, framing: framing, on: self)
             if !isExchanging { handler = nil }
         case .failure(let error):
@@ -138,9 +138,7 @@ final class HTTP2Stream {
 
     func received(_ bytes: Span<UInt8>) {
         lastActivity = session.core.now
-        bodyPace.passed(
-            bytes.count, at: session.core.now, idleTimeout: session.settings.idleTimeout,
-            bytesPerSecond: session.settings.bodyRate)
+        bodyPace.passed(bytes.count, at: session.core.now, session.settings.pace)
         unconsumedBytes += bytes.count
         // A client may not wait for the tunnel (RFC 8441 section 4); the window bounds what it sends.
         if extended != nil, !state.isTunnel, handler != nil { return beforeTunnel.append(bytes) }
@@ -188,9 +186,7 @@ final class HTTP2Stream {
     func moveBody(_ count: Int, into output: inout [UInt8]) {
         queue.move(count, into: &output)
         lastActivity = session.core.now
-        outputPace.passed(
-            count, at: session.core.now, idleTimeout: session.settings.idleTimeout,
-            bytesPerSecond: session.settings.bodyRate)
+        outputPace.passed(count, at: session.core.now, session.settings.pace)
     }
 
     /// Tells the response's source that there is room again; returns false while it waits for that.
@@ -253,7 +249,7 @@ final class HTTP2Stream {
     /// Begins to judge the client's window, or stops.
     func noteWindow(isClosed: Bool) {
         if isClosed, !isOutputLate {
-            outputPace.restart(at: session.core.now, idleTimeout: session.settings.idleTimeout)
+            outputPace.restart(at: session.core.now, session.settings.pace)
         }
         isOutputLate = isClosed
     }
@@ -294,7 +290,7 @@ extension HTTP2Stream: ResponseStream {
 
     func resumeRequest() {
         guard state.resume() else { return }
-        bodyPace.restart(at: core.now, idleTimeout: session.settings.idleTimeout)
+        bodyPace.restart(at: core.now, session.settings.pace)
         consume()
     }
 

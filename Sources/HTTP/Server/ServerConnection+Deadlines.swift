@@ -5,7 +5,7 @@ extension ServerConnection {
         if let handshake, core.now >= handshake.deadline { return giveUpHandshake() }
         if !io.output.isEmpty {
             // No event reports that the system's large buffer drains, so ask before the client is blamed.
-            noteTaken()
+            io.noteTaken(at: core.now, settings.pace)
             if io.outputPace.deadline > core.now { return updateDeadline() }
         }
         switch state.input {
@@ -43,14 +43,8 @@ extension ServerConnection {
     private static let halfCloseMilliseconds: Int64 = 2_000
 
     func updateDeadline() {
-        guard let transport = io.transport else { return }
-        if io.output.isEmpty {
-            response.isOutputLate = false
-        } else if !response.isOutputLate {
-            response.isOutputLate = true
-            io.takenBytes = io.output.takenBytes(from: transport)
-            io.outputPace.restart(at: core.now, idleTimeout: settings.idleTimeout)
-        }
+        guard isAlive else { return }
+        io.paceOutput(at: core.now, settings.pace)
         if let limit = handshake?.deadline {
             core.setDeadline(io.token, min(limit, deadline ?? .max))
         } else {
@@ -61,23 +55,11 @@ extension ServerConnection {
     // MARK: Paces
 
     func restartBodyPace() {
-        io.bodyPace = Pace(at: core.now, idleTimeout: settings.idleTimeout)
+        io.bodyPace = Pace(at: core.now, settings.pace)
     }
 
     /// Extends the deadline of the request's body for bytes that passed.
     func extendBodyPace(by count: Int) {
-        io.bodyPace?.passed(
-            count, at: core.now, idleTimeout: settings.idleTimeout, bytesPerSecond: settings.bodyRate)
-    }
-
-    /// Extends the client's deadline for bytes that it has taken; those in the system's buffer do not count.
-    func noteTaken() {
-        guard let transport = io.transport else { return }
-        let taken = io.output.takenBytes(from: transport)
-        guard taken > io.takenBytes else { return }
-        io.outputPace.passed(
-            taken - io.takenBytes, at: core.now, idleTimeout: settings.idleTimeout,
-            bytesPerSecond: settings.bodyRate)
-        io.takenBytes = taken
+        io.bodyPace?.passed(count, at: core.now, settings.pace)
     }
 }

@@ -140,7 +140,7 @@ extension ServerConnection {
         switch outcome {
         case .wrote(let count):
             io.lastWrite = core.now
-            if response.isOutputLate { noteTaken() }
+            if io.isOutputLate { io.noteTaken(at: core.now, settings.pace) }
             if case .body = state.input { extendBodyPace(by: count) }
         case .wouldBlock: break
         case .failed: io.isBroken = true
@@ -156,6 +156,4 @@ struct ResponseProgress {
     /// True if the connection could serve another request before it.
     var wasPersistent = true
     var clientVersion = HTTPVersion.http11
-    /// True while output has been waiting since the last event.
-    var isOutputLate = false
 }

@@ -41,4 +41,6 @@ package struct ServerSettings: Sendable {
     static let lastRequestGrace: Int64 = 2_000
 
     package init() {}
+
+    var pace: Pace.Limits { Pace.Limits(idleTimeout: idleTimeout, bytesPerSecond: bodyRate) }
 }

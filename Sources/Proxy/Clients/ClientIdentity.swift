@@ -99,17 +99,10 @@ struct ClientIdentity: Sendable {
     /// Returns the pairs of a Cookie field (RFC 6265 section 4.2.1); one without `=` is a value without a name.
     private static func cookies(in line: [UInt8]) -> [Cookie] {
         line.split(separator: UInt8(ascii: ";")).compactMap { piece in
-            let pair = trimmed(piece)
+            let pair = piece.trimmed
             guard !pair.isEmpty else { return nil }
             guard let sign = pair.firstIndex(of: UInt8(ascii: "=")) else { return ([], pair) }
-            return (trimmed(pair[..<sign]), trimmed(pair[(sign + 1)...]))
+            return (pair[..<sign].trimmed, pair[(sign + 1)...].trimmed)
         }
-    }
-
-    private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-        var bytes = bytes.drop(while: isBlank)
-        while let last = bytes.last, isBlank(last) { bytes.removeLast() }
-        return bytes
     }
 }

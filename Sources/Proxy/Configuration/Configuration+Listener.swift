@@ -246,9 +246,7 @@ private enum AlternativeServices {
     }
 
     private static func isOne(_ text: Substring) -> Bool {
-        var parts = text.split(separator: ";", omittingEmptySubsequences: false).map { part in
-            String(String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()))
-        }
+        var parts = text.split(separator: ";", omittingEmptySubsequences: false).map(\.trimmed)
         let service = parts.removeFirst().split(separator: "=", maxSplits: 1)
         guard service.count == 2, HeaderName(String(service[0])) != nil, isAuthority(service[1]) else {
             return false

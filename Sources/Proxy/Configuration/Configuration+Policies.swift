@@ -39,6 +39,6 @@ extension RouteConfiguration {
         let dictionary = dictionary ?? DictionaryPolicy()
         return AdmissionPolicy(
             versions: dictionary.scope == .private ? dictionary.privateVersions : .max,
-            maxAge: dictionary.maxAge / 1000, startsInProbation: isImplied)
+            maxAge: dictionary.maxAgeSeconds, startsInProbation: isImplied)
     }
 }

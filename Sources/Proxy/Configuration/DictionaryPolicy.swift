@@ -79,7 +79,11 @@ package struct DictionaryPolicy: Sendable {
 
     var key: OperationKey { OperationKey(keyMembers) }
 
+    // The times in seconds, as fields and the store have them.
+    package var maxAgeSeconds: Int { maxAge / 1000 }
     var ttlSeconds: Int? { ttl.map { $0 / 1000 } }
+    var linkLifeSeconds: Int { linkMaxAge / 1000 }
+    var ownLifeSeconds: Int { ownMaxAge / 1000 }
 
     /// The treatment of shared caches.
     package enum SharedCaches: Sendable, Equatable {

@@ -61,11 +61,11 @@ struct Setting<Target>: Sendable {
     /// Makes a section of further settings.
     static func section<Value: Sendable>(
         _ key: String, _ path: any WritableKeyPath<Target, Value> & Sendable, _ settings: [Setting<Value>],
-        required: Bool = false, _ prose: String
+        _ prose: String
     ) -> Setting {
         Setting(
             key: key, prose: prose, expectation: "a mapping of " + settings.map(\.key).listed,
-            isRequired: required, keys: { settings.keys($0, below: key) },
+            isRequired: false, keys: { settings.keys($0, below: key) },
             changes: { settings.changes($0, $1[keyPath: path], $2[keyPath: path], below: key) },
             read: { entry, reader, target in
                 reader.read(entry.value, by: settings, into: &target[keyPath: path])
@@ -180,14 +180,7 @@ struct Setting<Target>: Sendable {
         return Setting(
             key: key, prose: prose, expectation: expectation, isRequired: false,
             keys: { settings.keys($0, below: key) },
-            changes: { effect, former, new in
-                let changes = new[keyPath: path].flatMap { item in
-                    former[keyPath: path].filter { same($0, item) }.flatMap {
-                        settings.changes(effect, $0, item, below: key)
-                    }
-                }
-                return settings.keys(effect, below: key).filter(changes.contains)
-            },
+            changes: { settings.changes($0, $1[keyPath: path], $2[keyPath: path], below: key, same: same) },
             read: { entry, reader, target in
                 guard case .list(let nodes) = entry.value.content, 1...countMax ~= nodes.count else {
                     reader.reportUnexpected(entry.value, expected: expectation)
@@ -223,13 +216,10 @@ extension Setting {
         return Setting(
             key: key, prose: prose, expectation: "a mapping of 1 to \(countMax) names", isRequired: false,
             keys: { settings.keys($0, below: key) },
-            changes: { effect, former, new in
-                let changes = new[keyPath: path].flatMap { item in
-                    former[keyPath: path].filter { $0[keyPath: name] == item[keyPath: name] }.flatMap {
-                        settings.changes(effect, $0, item, below: key)
-                    }
+            changes: {
+                settings.changes($0, $1[keyPath: path], $2[keyPath: path], below: key) {
+                    $0[keyPath: name] == $1[keyPath: name]
                 }
-                return settings.keys(effect, below: key).filter(changes.contains)
             },
             read: { entry, reader, target in
                 guard case .mapping(let entries) = entry.value.content, 1...countMax ~= entries.count else {
@@ -307,5 +297,16 @@ extension Array {
         _ effect: ReloadEffect, _ former: Target, _ new: Target, below key: String
     ) -> [String] where Element == Setting<Target> {
         flatMap { $0.changes(effect, former, new) }.map { "\(key).\($0)" }
+    }
+
+    /// Returns the keys that differ between any two items which stand for the same thing.
+    fileprivate func changes<Item>(
+        _ effect: ReloadEffect, _ former: [Item], _ new: [Item], below key: String,
+        same: (Item, Item) -> Bool
+    ) -> [String] where Element == Setting<Item> {
+        let changed = new.flatMap { item in
+            former.filter { same($0, item) }.flatMap { changes(effect, $0, item, below: key) }
+        }
+        return keys(effect, below: key).filter(changed.contains)
     }
 }

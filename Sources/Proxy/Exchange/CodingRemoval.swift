@@ -18,7 +18,7 @@ struct CodingRemoval: ~Copyable {
     /// The most bytes that one call decodes.
     static let pieceBytes = 256 * 1024
 
-    private let decoder: any Decoder
+    private let decoder: Decoder
     private let share: MemoryShare
     private var memory: MemoryLoan?
     /// The input that is not decoded yet begins at `offset`.

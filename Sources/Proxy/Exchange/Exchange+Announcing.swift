@@ -38,7 +38,7 @@ extension Exchange {
             }
         }
         context.linkRegistry.consider(
-            sighting, index: proxy.index, lifeSeconds: dictionary.linkMaxAge / 1000, now: now)
+            sighting, index: proxy.index, lifeSeconds: dictionary.linkLifeSeconds, now: now)
     }
 
     /// Notes the bytes that a fetch after a page has cost its client, once it has been sent.
@@ -174,7 +174,7 @@ extension Exchange {
         }
         return context.linkRegistry.announced(
             chain, variant: (fitting ?? newest).variant, isLearned: isLearned, index: proxy.index,
-            lifeSeconds: dictionary.linkMaxAge / 1000, now: now)
+            lifeSeconds: dictionary.linkLifeSeconds, now: now)
     }
 }
 
@@ -218,7 +218,7 @@ extension Exchange {
                 of: built, in: chain, route.admission, index: proxy.index, now: now)
         else { return nil }
         return registry.named(
-            version, index: proxy.index, lifeSeconds: dictionary.linkMaxAge / 1000, now: now)
+            version, index: proxy.index, lifeSeconds: dictionary.linkLifeSeconds, now: now)
     }
 }
 

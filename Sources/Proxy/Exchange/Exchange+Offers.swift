@@ -70,7 +70,7 @@ extension Exchange {
         guard response.offerForm == .link, let dictionary = route.dictionary,
             let named = context.linkRegistry.named(
                 target.key.chainKey, variant: target.key.variant, index: proxy.index,
-                lifeSeconds: dictionary.linkMaxAge / 1000, now: SystemClock.unixSeconds)
+                lifeSeconds: dictionary.linkLifeSeconds, now: SystemClock.unixSeconds)
         else { return }
         edits.offer = nil
         edits.link = DictionaryPath(chainName: named.chainKey.name, digest: named.digest)

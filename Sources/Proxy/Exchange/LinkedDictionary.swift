@@ -28,7 +28,7 @@ final class LinkedDictionary: Sendable {
         else { return nil }
         let route = proxy.context.routes.route(of: version)
         guard proxy.context.routes.mayName(route), let dictionary = route.dictionary else { return nil }
-        let lifeSeconds = proxy.context.linkRegistry.life(of: version, atMost: dictionary.linkMaxAge / 1000)
+        let lifeSeconds = proxy.context.linkRegistry.life(of: version, atMost: dictionary.linkLifeSeconds)
         return LinkedDictionary(version: version, route: route, lifeSeconds: lifeSeconds)
     }
 
@@ -45,7 +45,7 @@ final class LinkedDictionary: Sendable {
                 of: built, in: chain, route.admission, index: proxy.index, now: now)
         else { return nil }
         return context.linkRegistry.named(
-            version, index: proxy.index, lifeSeconds: dictionary.linkMaxAge / 1000, now: now)
+            version, index: proxy.index, lifeSeconds: dictionary.linkLifeSeconds, now: now)
     }
 
     /// The advertised life, but not more than the store guarantees.

@@ -68,12 +68,8 @@ extension ResponseFacts {
         head.headers.forEachValue(of: .contentType) { value in
             if contentType == nil { contentType = types.text(of: value) }
         }
-        var isEncoded = false
-        head.headers.forEachListMember(of: .contentEncoding) { member in
-            isEncoded = true
-            coding.add(member)
-        }
-        if case .length(let count) = framing, !isEncoded { bodyBytes = Int(count) }
+        coding = UpstreamCoding(contentEncoding: head.headers.values(.contentEncoding))
+        if case .length(let count) = framing, coding == .none { bodyBytes = Int(count) }
         head.headers.forEachValue(of: .cacheControl) { cacheControl.read($0) }
         sentCacheControl = cacheControl
         varyNames = Vary.names(head.headers.values(.vary))

@@ -1,5 +1,7 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
+internal import Storage
 
 /// The second URL of a resource: `/.dictum/own` and its path and query.
 ///
@@ -66,5 +68,53 @@ extension UseAsDictionary {
     func outranking(_ contentType: String?) -> UseAsDictionary? {
         guard matchDest.isEmpty, !MediaTypes.isDocument(contentType) else { return self }
         return UseAsDictionary(match: match, matchDest: [""], id: id, ttl: ttl)
+    }
+}
+
+/// The script `/.dictum/own.js`, by which a page has its browser fetch the twin URLs of paths.
+enum OwnScript {
+    private static let path = TwinURL.prefix + ".js"
+    private static let bytes = PackageResources.own_js
+    private static let tag = ResponseEdits.entityTag(of: Digest(of: bytes.span))
+
+    /// The same for everybody, so that every cache may keep it.
+    private static let headers: Headers = {
+        var headers = Headers()
+        headers.append(.contentType, "text/javascript; charset=utf-8")
+        headers.append(.cacheControl, "public, max-age=86400")
+        headers.append(.etag, tag)
+        headers.append(.xContentTypeOptions, "nosniff")
+        headers.append(.crossOriginResourcePolicy, "same-origin")
+        return headers
+    }()
+
+    static func isAsked(_ request: RequestHead) -> Bool {
+        (request.method == .get || request.method == .head) && request.target.path == path
+    }
+
+    static func response(to request: RequestHead) -> (head: ResponseHead, body: [UInt8]) {
+        let tags = request.headers.values(.ifNoneMatch)
+        let isHeld = ETagForm.isNotModified(ifNoneMatch: tags, etag: EntityTag(tag))
+        return (ResponseHead(status: isHeld ? .notModified : .ok, headers: headers), isHeld ? [] : bytes)
+    }
+}
+
+extension Exchange {
+    /// Gives a response the life of its twin URL, if it offers its body.
+    func shapeTwin(_ response: inout UpstreamResponse) {
+        let headers = response.head.headers
+        TwinURL.shape(
+            &response.head.headers,
+            isOffered: headers.contains(.useAsDictionary) && !response.facts.hasUseAsDictionary,
+            lifeSeconds: route.dictionary?.ownLifeSeconds ?? 0)
+    }
+
+    /// Notes that the deltas of a client have become long, and that no response of the path itself can bring it another
+    /// dictionary.
+    func noteTwinDue(_ response: UpstreamResponse, deltaBytes: Int?) {
+        guard let deltaBytes, !isTwin, facts.method == .get, let version = dictionary.version,
+            !version.isPinned(at: SystemClock.unixSeconds), unkeptReason(response) != nil
+        else { return }
+        isTwinDue = isRenewed(response, deltaBytes: deltaBytes)
     }
 }

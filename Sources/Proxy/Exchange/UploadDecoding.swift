@@ -11,16 +11,14 @@ enum UploadCoding {
     case refused
 
     init(_ request: borrowing RequestHead) {
-        let lines = request.headers.values(.contentEncoding)
-        let members = lines.joined(separator: ",").lowercased().split(separator: ",")
-            .map { String($0.filter { $0 != " " && $0 != "\t" }) }
-        guard members.contains(where: { ContentCoding(rawValue: $0)?.usesDictionary == true }) else {
+        let codings = ContentCoding.applied(contentEncoding: request.headers.values(.contentEncoding))
+        guard codings.contains(where: { $0?.usesDictionary == true }) else {
             self = .passes
             return
         }
         // RFC 9110 section 14.4: the range would be one of the coded bytes.
         let isWhole = !request.headers.contains(.contentRange)
-        self = ContentCoding(contentEncoding: lines) == .dcz && isWhole ? .dcz : .refused
+        self = codings == [.dcz] && isWhole ? .dcz : .refused
     }
 }
 

@@ -121,7 +121,7 @@ final class LearningRun: Sendable {
                 with: best, as: VersionKey(learnedFor: order.chain), order.route.admission, begunAt: begunAt,
                 index: index, now: now),
             owner.registry.named(
-                version, index: index, lifeSeconds: (order.route.dictionary?.linkMaxAge ?? 0) / 1000, now: now
+                version, index: index, lifeSeconds: order.route.dictionary?.linkLifeSeconds ?? 0, now: now
             ) != nil
         else { return end(.noPlace) }
         owner.learned(isFirst: current == nil, order)

@@ -221,7 +221,7 @@ final class RedisLane: Handler {
         guard waiting[0].replies.count == waiting[0].count else { return }
         let batch = waiting.removeFirst()
         let microseconds = Int((SystemClock.monotonicNanoseconds - batch.sentNanoseconds) / 1000)
-        owner.laneHeard(self, microseconds: microseconds, isInTime: batch.ending != nil)
+        if terms.urgency == .request { client.noteReply(microseconds: microseconds) }
         if batch.ending != nil { breaker.noteReply() }
         end(batch, .success(batch.replies))
     }
@@ -237,14 +237,12 @@ final class RedisLane: Handler {
             return fail("no reply for \(terms.silenceMax) ms")
         }
         for index in waiting.indices {
-            guard index < waiting.count, waiting[index].deadline <= core.now,
-                let ending = waiting[index].ending
+            guard index < waiting.count, case let batch = waiting[index], batch.deadline <= core.now,
+                batch.ending != nil
             else { continue }
             waiting[index].ending = nil
-            let count = waiting[index].count
-            client.statistics.withLock { $0.count(.timedOut, count) }
             let isFailing = breaker.noteTimeout()
-            ending(.failure(.timedOut))
+            end(batch, .failure(.timedOut))
             if isFailing { fail("\(CircuitBreaker.timeoutsMax) commands in a row have had no reply in time") }
             guard phase != .pausing else { return }
         }
@@ -309,6 +307,4 @@ protocol RedisLaneOwner: AnyObject {
     func laneChanged(_ lane: RedisLane)
     /// The connection has ended, or could not be made, for this reason.
     func laneFailed(_ lane: RedisLane, _ cause: String)
-    /// Replies have come, after so long.
-    func laneHeard(_ lane: RedisLane, microseconds: Int, isInTime: Bool)
 }

@@ -97,8 +97,4 @@ final class RedisLanes: Handler, RedisLaneOwner {
         guard lane.terms.urgency == .request else { return }
         client.statistics.withLock { $0.breaker = gate.isOpen ? .closed : lane.breaker.state }
     }
-
-    func laneHeard(_ lane: RedisLane, microseconds: Int, isInTime: Bool) {
-        if lane.terms.urgency == .request { client.noteReply(microseconds: microseconds) }
-    }
 }

@@ -84,8 +84,6 @@ final class StreamFollower: RedisLaneOwner {
         pass(.interrupted)
     }
 
-    func laneHeard(_ lane: RedisLane, microseconds: Int, isInTime: Bool) {}
-
     // MARK: Looking
 
     private func look() {

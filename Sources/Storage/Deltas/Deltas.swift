@@ -10,7 +10,10 @@ package final class Deltas: Sendable {
     private let verification: Verification
     private let worker: BackgroundWorker
     private let passes = Guarded<[StrongestPass.End: Int]>([:])
-    private let encoders = DeltaEncoders.factory
+    private let fault = Deltas.fault
+
+    /// The fault that a test of the verification gives the encoders of new `Deltas`.
+    @TaskLocal package static var fault: (@Sendable (any Encoder) -> any Encoder)?
 
     /// Makes empty caches with these budgets.
     ///
@@ -103,11 +106,18 @@ package final class Deltas: Sendable {
         let options = EncoderOptions(bodyBytes: body.count, effort: effort, dictionary: dictionary)
         var coded: [UInt8] = []
         do throws(CodingError) {
-            try encoders.encoder(for: coding, options: options).encode(body.span, .end, into: &coded)
+            try encoder(for: coding, options).encode(body.span, .end, into: &coded)
         } catch {
             return nil
         }
         return coded
+    }
+
+    private func encoder(
+        for coding: ContentCoding, _ options: EncoderOptions
+    ) throws(CodingError) -> any Encoder {
+        let encoder = try Codec.encoder(for: coding, options: options)
+        return fault?(encoder) ?? encoder
     }
 
     // MARK: Streams
@@ -127,7 +137,7 @@ package final class Deltas: Sendable {
         guard let dictionary = options.dictionary?.body else {
             return try Codec.encoder(for: coding, options: options)
         }
-        let encoder = try encoders.encoder(for: coding, options: options)
+        let encoder = try encoder(for: coding, options)
         guard isChecked else { return encoder }
         verification.countCheck()
         return try VerifiedEncoder(encoder, dictionary: dictionary, verification: verification)
@@ -172,23 +182,6 @@ package final class Deltas: Sendable {
         // The next client requests the pass again, if it is still wanted then.
         if end == .dropped || end == .stale { cache.cancelStrongest(pass.key) }
         passes.withLock { $0[end, default: 0] += 1 }
-    }
-}
-
-/// A maker of the encoders of deltas.
-package protocol DeltaEncoderFactory: Sendable {
-    func encoder(for coding: ContentCoding, options: EncoderOptions) throws(CodingError) -> any Encoder
-}
-
-/// The encoders of `Codec`.
-package struct DeltaEncoders: DeltaEncoderFactory {
-    /// The factory of new `Deltas`: the encoders of `Codec`, unless a test of the verification binds faulty ones.
-    @TaskLocal package static var factory: any DeltaEncoderFactory = DeltaEncoders()
-
-    package func encoder(
-        for coding: ContentCoding, options: EncoderOptions
-    ) throws(CodingError) -> any Encoder {
-        try Codec.encoder(for: coding, options: options)
     }
 }
 

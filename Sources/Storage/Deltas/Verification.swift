@@ -72,7 +72,7 @@ final class VerifiedEncoder: Encoder {
     static let memoryBytesMax = 16 << 20
 
     private let engine: any Encoder
-    private let decoder: any Decoder
+    private let decoder: Decoder
     private let verification: Verification
     /// The input that has not been decoded again yet.
     private var expected: [UInt8] = []

@@ -176,16 +176,18 @@ struct StoreState: ~Copyable, Sendable {
 
     // MARK: Writing
 
-    /// Takes the next batch to write, and adds the versions that share its bodies and the promised ids; see
-    /// `PendingWrites.takeBatch`.
+    /// Takes the next batch to write, and adds what the index knows: the versions that share its bodies, the
+    /// holder counts and the promised ids; see `PendingWrites.takeBatch`.
     mutating func takeBatch(bytesMax: Int) -> PendingWrites.Batch {
         var batch = pending.takeBatch(bytesMax: bytesMax)
         for place in batch.insertions.indices {
             batch.insertions[place].siblings = index.siblings(of: batch.insertions[place].version)
             batch.insertions[place].promises = index.promises(of: batch.insertions[place].version)
         }
-        for id in batch.promises.keys {
-            batch.promises[id] = index.version(row: id).map { index.promises(of: $0) } ?? PromisedIDs()
+        for (id, change) in batch.changes where change.demand != nil || change.promises != nil {
+            let version = index.version(row: id)
+            if change.demand != nil { batch.changes[id]?.demand = version?.demand }
+            if change.promises != nil { batch.changes[id]?.promises = version.map { index.promises(of: $0) } }
         }
         return batch
     }

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 /// The options of `fetch` and `doctor` about the request, similar to curl's.
 struct RequestOptions: ParsableArguments {
@@ -114,7 +115,7 @@ struct RequestFields: Sendable {
     init(_ texts: [String], cookie: String?) throws(Mistake) {
         for text in texts {
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            let value = parts.count == 2 ? parts[1].trimmingBlanks : ""
+            let value = parts.count == 2 ? parts[1].trimmed : ""
             guard parts.count == 2, let name = HeaderName(String(parts[0])), Self.isValue(value) else {
                 throw Mistake(text: "-H \(text.debugDescription): expected 'Name: value'")
             }
@@ -158,13 +159,6 @@ struct RequestFields: Sendable {
     /// RFC 9110 section 5.5: a value contains no control characters except tabs.
     private static func isValue(_ text: String) -> Bool {
         text.utf8.allSatisfy { $0 == 9 || 0x20...0x7E ~= $0 || $0 >= 0x80 }
-    }
-}
-
-extension Substring {
-    fileprivate var trimmingBlanks: String {
-        let start = drop { $0 == " " || $0 == "\t" }
-        return String(start.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
     }
 }
 

@@ -93,7 +93,7 @@ struct StorePruning {
     private func cause(of version: Version, _ routes: CurrentRoutes?) -> String? {
         if version.isPinned(at: now) { return nil }
         let policy = routes?.policy(for: version)
-        let maxAge = min(version.maxAge, policy.map { $0.maxAge / 1000 } ?? .max)
+        let maxAge = min(version.maxAge, policy?.maxAgeSeconds ?? .max)
         if isOld(version, maxAge: maxAge) { return "age" }
         return removesUnusedRoutes && routes != nil && policy == nil ? "route" : nil
     }

@@ -38,9 +38,11 @@ struct AdmissionTests {
             Change(.noStore) { $0.response.cacheControl.noStore = true },
             Change(.personal) { ($0.response.setCookieNames, $0.route.personalUse) = (["sid"], .off) },
             Change(.varyAny) { $0.response.varyNames = ["origin", "*"] },
-            Change(.codedUpstream) { $0.response.coding = UpstreamCoding(["deflate"]) },
-            Change(.codedUpstream) { $0.response.coding = UpstreamCoding(["gzip", "gzip"]) },
-            Change(.codedUpstream) { $0.response.coding = UpstreamCoding(["dcb"]) },
+            Change(.codedUpstream) { $0.response.coding = UpstreamCoding(contentEncoding: ["deflate"]) },
+            Change(.codedUpstream) {
+                $0.response.coding = UpstreamCoding(contentEncoding: ["gzip", "gzip"])
+            },
+            Change(.codedUpstream) { $0.response.coding = UpstreamCoding(contentEncoding: ["dcb"]) },
             Change(.eventStream) {
                 ($0.response.contentType, $0.route.types) = (
                     "text/event-stream", MediaTypes(["text/event-stream"])
@@ -75,8 +77,8 @@ struct AdmissionTests {
             },
             Change { $0.response.bodyBytes = 8 << 20 },
             Change { $0.response.bodyBytes = nil },
-            Change { $0.response.coding = UpstreamCoding(["gzip"]) },
-            Change { $0.response.coding = UpstreamCoding(["identity", "br"]) },
+            Change { $0.response.coding = UpstreamCoding(contentEncoding: ["gzip"]) },
+            Change { $0.response.coding = UpstreamCoding(contentEncoding: ["identity", "br"]) },
             Change { $0.response.cacheControl.noTransform = true },
             Change { $0.response.varyNames = ["accept-encoding", "accept-language"] },
             Change { ($0.response.setCookieNames, $0.route.ignoredSetCookies) = (["lb"], ["lb"]) },

@@ -207,7 +207,9 @@ struct NegotiationTests {
         accept: String, encodings: [String], coding: ContentCoding, reason: Reason,
         handling: Decision.UpstreamHandling
     ) {
-        let response = Facts.response { ($0.coding, $0.bodyBytes) = (UpstreamCoding(encodings), nil) }
+        let response = Facts.response {
+            ($0.coding, $0.bodyBytes) = (UpstreamCoding(contentEncoding: encodings), nil)
+        }
         let decision = Facts.decide(Facts.request(accept: accept), response)
         #expect(decision == Decision(coding: coding, reason: reason, upstreamCodingHandling: handling))
     }

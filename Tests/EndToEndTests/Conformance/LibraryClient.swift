@@ -3,6 +3,7 @@ internal import DictumClient
 internal import Dispatch
 internal import Foundation
 internal import Primitives
+internal import TestSupport
 
 @testable internal import dictum
 

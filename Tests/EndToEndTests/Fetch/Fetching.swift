@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// `dictum fetch` with a cache of its own; each run is a new process.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import TestSupport
 internal import Testing
 
 private let namespace = ["unshare"] + (geteuid() == 0 ? ["-n"] : ["-U", "-r", "-n"])

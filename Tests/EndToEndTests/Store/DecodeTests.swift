@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// `dictum decode` on the test vectors, which foreign encoders made, on stores and on HAR files.

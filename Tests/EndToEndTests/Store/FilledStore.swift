@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Foundation
 internal import Storage
+internal import TestSupport
 internal import Testing
 
 /// A store on disk that a test has filled, and the commands on it.

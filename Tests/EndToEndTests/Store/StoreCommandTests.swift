@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Foundation
 internal import Storage
+internal import TestSupport
 internal import Testing
 
 /// `dictum store` on a store that no proxy uses.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// Judges answers and stores with programs that are not ours: Python's hashlib, zlib, sqlite3 and zstandard, and `brotli`.

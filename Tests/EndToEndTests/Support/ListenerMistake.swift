@@ -1,3 +1,4 @@
+internal import TestSupport
 internal import Testing
 
 /// What `check` says of a configuration whose listener has these settings, which are wrong.

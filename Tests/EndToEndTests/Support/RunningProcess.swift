@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import TestSupport
 internal import Testing
 
 /// A program that runs beside the test; every wait for it has an end, and it is killed by its own pid.

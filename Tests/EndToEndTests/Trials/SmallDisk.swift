@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 internal import Testing
 
 /// A file system of a few megabytes that only one process sees, in a mount namespace of its own.

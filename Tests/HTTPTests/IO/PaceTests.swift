@@ -4,10 +4,11 @@ import Testing
 
 struct PaceTests {
     private func pace(_ steps: [(at: Int64, bytes: Int)], rate: Int) -> Int64 {
+        let limits = Pace.Limits(idleTimeout: 1000, bytesPerSecond: rate)
         var pace = Pace()
-        pace.restart(at: 0, idleTimeout: 1000)
+        pace.restart(at: 0, limits)
         for step in steps {
-            pace.passed(step.bytes, at: step.at, idleTimeout: 1000, bytesPerSecond: rate)
+            pace.passed(step.bytes, at: step.at, limits)
         }
         return pace.deadline
     }

@@ -69,7 +69,7 @@ extension [String: Any] {
     }
 
     @Test func `the token may come from a file, which a reload reads again`() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let file = folder.file("token")
         func write(_ text: String) throws { try Data(text.utf8).write(to: URL(filePath: file)) }
         func status(_ token: String, _ proxy: TestProxy) throws -> Int {

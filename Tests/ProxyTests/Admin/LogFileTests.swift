@@ -10,13 +10,13 @@ import Testing
 
 /// The access log in a file: rotation, full disks, files that cannot be opened.
 @Suite struct LogFileTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "dictum-\(UUID().uuidString)")
+    private let folder: TemporaryFolder
     private let events = Guarded<[OperatorEvent]>([])
 
-    private var path: String { folder.appending(path: "access.log").path }
+    private var path: String { folder.file("access.log") }
 
     init() throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        folder = try TemporaryFolder()
     }
 
     private func sink(at path: String? = nil) throws -> LogSink {
@@ -24,7 +24,7 @@ import Testing
     }
 
     private func text(_ name: String) -> String {
-        (try? String(contentsOf: folder.appending(path: name), encoding: .utf8)) ?? ""
+        folder.read(name).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
     private func count(_ name: String, _ label: String, of sink: LogSink) -> Double? {
@@ -32,7 +32,6 @@ import Testing
     }
 
     @Test func `a rotation under load loses no line and tears none`() throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         let sink = try sink()
         let (writers, batches, rotations) = (4, 400, 20)
         let done = Guarded(0)
@@ -64,24 +63,22 @@ import Testing
     }
 
     @Test func `a file that exists keeps its lines, and others may not read it`() throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try Data("before\n".utf8).write(to: folder.appending(path: "access.log"))
+        try folder.write(Array("before\n".utf8), to: "access.log")
         let sink = try sink()
         sink.submit(Array("after\n".utf8), lines: 1)
         #expect(sink.drain(timeoutMilliseconds: 60_000))
         #expect(text("access.log") == "before\nafter\n")
-        let fresh = try self.sink(at: folder.appending(path: "fresh.log").path)
+        let fresh = try self.sink(at: folder.file("fresh.log"))
         #expect(fresh.drain(timeoutMilliseconds: 60_000))
-        let facts = try FileManager.default.attributesOfItem(atPath: folder.appending(path: "fresh.log").path)
+        let facts = try FileManager.default.attributesOfItem(atPath: folder.file("fresh.log"))
         #expect((facts[.posixPermissions] as? Int).map { $0 & 0o027 } == 0)
     }
 
     @Test func `a file that cannot be opened again leaves the former one in use, and says so`() throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let inner = folder.appending(path: "inner")
+        let inner = URL(filePath: folder.file("inner"))
         try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: true)
         let sink = try sink(at: inner.appending(path: "access.log").path)
-        try FileManager.default.moveItem(at: inner, to: folder.appending(path: "moved"))
+        try FileManager.default.moveItem(at: inner, to: URL(filePath: folder.file("moved")))
         #expect(sink.reopen())
         sink.submit(Array("line\n".utf8), lines: 1)
         #expect(sink.drain(timeoutMilliseconds: 60_000))
@@ -93,8 +90,7 @@ import Testing
     }
 
     @Test func `a start without the file is an error that names the setting`() {
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let missing = folder.appending(path: "missing/access.log").path
+        let missing = folder.file("missing/access.log")
         let error = #expect(throws: StartError.self) { try sink(at: missing) }
         #expect(error?.description.contains("log.access.file") == true)
     }
@@ -104,7 +100,6 @@ import Testing
     }
 
     @Test func `a full disk loses whole lines, counts them, and is told once until it ends`() throws {
-        defer { try? FileManager.default.removeItem(at: folder) }
         // Every write to it fails with ENOSPC.
         let sink = try sink(at: "/dev/full")
         for _ in 0..<3 { sink.submit(Array("a\nb\n".utf8), lines: 2) }

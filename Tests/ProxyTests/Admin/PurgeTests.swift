@@ -104,7 +104,7 @@ extension TestProxy {
     }
 
     @Test func `a body that was forgotten is not in the file of the store any more`() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let file = folder.file("store.sqlite")
         let proxy = try proxy(store: file)
         _ = try proxy.fetch("/feed")

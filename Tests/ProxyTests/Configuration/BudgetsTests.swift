@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Proxy
@@ -96,15 +97,14 @@ import Testing
 
     /// Returns the limits with these files below `/sys/fs/cgroup`.
     private func limits(_ groups: String, _ files: [String: String]) throws -> [Int] {
-        let root = FileManager.default.temporaryDirectory.appending(path: "dictum-groups-\(UUID())")
-        defer { try? FileManager.default.removeItem(at: root) }
+        let root = try TemporaryFolder()
         let all = files.map { ("sys/fs/cgroup/\($0)", $1) } + [("proc/self/cgroup", groups)]
         for (name, text) in all {
-            let file = root.appending(path: name)
+            let file = URL(filePath: root.file(name))
             try FileManager.default.createDirectory(
                 at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
             try Data(text.utf8).write(to: file)
         }
-        return ProcessMemory.groupLimits(root: root.path)
+        return withExtendedLifetime(root) { ProcessMemory.groupLimits(root: root.path) }
     }
 }

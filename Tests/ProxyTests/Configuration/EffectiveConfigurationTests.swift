@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Proxy
@@ -46,7 +47,7 @@ import Testing
     }
 
     @Test func `secrets are left out, wherever they stand`() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         try Data("file-s3cret-0123456\n".utf8).write(to: URL(filePath: folder.file("token")))
         let text = """
             upstream: {urls: ["http://127.0.0.1:9000"]}
@@ -71,7 +72,7 @@ import Testing
             (String(repeating: "x", count: 1024), nil),
         ] as [(String, String?)])
     func `a token's file has one token on one line`(content: String, problem: String?) throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let file = folder.file("token")
         if !content.isEmpty { try Data(content.utf8).write(to: URL(filePath: file)) }
         let text = "upstream: {urls: [\"http://127.0.0.1:9\"]}\nadmin: {token_file: \"\(file)\"}\n"

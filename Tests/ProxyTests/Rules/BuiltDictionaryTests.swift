@@ -8,11 +8,11 @@ internal import Testing
 
 /// `dictionary.built`: a dictionary of a route for clients that have no version of a path.
 @Suite(.timeLimit(.minutes(40))) struct BuiltDictionaryTests {
-    private let folder: TestFolder
+    private let folder: TemporaryFolder
     private let dictionary = (1...3).flatMap(Items.body)
 
     init() throws {
-        folder = try TestFolder()
+        folder = try TemporaryFolder()
         try write(dictionary)
     }
 

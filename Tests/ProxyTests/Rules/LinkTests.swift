@@ -232,7 +232,7 @@ private func open(_ body: [UInt8], _ fields: String...) -> [UInt8] {
     }
 
     @Test func `the name survives a restart`() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let before = try TestProxy(Origin(open(first)), link, store: folder.file("store.sqlite"))
         #expect(try before.prove("/feed").last?["Link"] == linkField(to: first))
         before.stop()

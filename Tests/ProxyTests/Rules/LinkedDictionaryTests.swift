@@ -157,7 +157,7 @@ private func path(of body: [UInt8], in chain: ChainKey = feed) -> String {
         #"routes: [{match: "/*", announce: off, dictionary: {delivery: in_band, match_dest: [document]}}]"#,
     ])
     func `where Links are switched off there is no dictionary either`(settings: String) throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         try named(store: folder.file("s.sqlite")).stop()
         let proxy = try TestProxy(Origin(json(first)), settings, store: folder.file("s.sqlite"))
         #expect(try proxy.fetch(path(of: first)).status == 404)
@@ -192,7 +192,7 @@ private func path(of body: [UInt8], in chain: ChainKey = feed) -> String {
 
     @Test(arguments: ["dcz", "dcb"])
     func `after a restart it is read from disk, the delta too`(coding: String) throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         try named(store: folder.file("s.sqlite")).stop()
         let proxy = try TestProxy(Origin(json(first)), link, store: folder.file("s.sqlite"))
         #expect(try proxy.fetch(path(of: first)).carries(first))

@@ -45,7 +45,7 @@ private let next = Feed.bytes(version: 1, items: 850)
     func `clients with equal bytes and different ids all get deltas, also after a restart`(asked: String)
         throws
     {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         func start() throws -> TestProxy {
             try TestProxy(
                 origin(), store: folder.file("store.sqlite"),

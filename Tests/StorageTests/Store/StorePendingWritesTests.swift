@@ -36,7 +36,7 @@ import Testing
         #expect(unneeded == nil)
         let batch = pending.takeAll()
         #expect(batch.removals == [1])
-        #expect(batch.renewals.isEmpty && batch.touches.isEmpty)
+        #expect(batch.changes.isEmpty)
     }
 
     @Test(arguments: [(-1, [2]), (0, [2, 3])])
@@ -162,7 +162,7 @@ import Testing
         let unneeded = pending.restore(batch)
         #expect(unneeded.isEmpty)
         #expect(pending.insertions[1]?.version.rank == 9)
-        #expect(pending.renewals.isEmpty)
+        #expect(pending.changes.isEmpty)
     }
 
     @Test func `an older touch or renewal never replaces a newer one`() {
@@ -174,8 +174,50 @@ import Testing
         pending.renew(version(2, rank: 5).version)
         _ = pending.restore(batch)
         let again = pending.takeAll()
-        #expect(again.touches == [1: 200])
-        #expect(again.renewals.map(\.rank) == [5])
+        #expect(again.changes.mapValues(\.lastWanted) == [1: 200, 2: nil])
+        #expect(again.changes.compactMapValues(\.renewal).mapValues(\.rank) == [2: 5])
+    }
+
+    @Test func `all changes of a row are one, whichever of them a failed batch brings back`() {
+        var pending = PendingWrites()
+        pending.touch(1, lastWanted: 100)
+        pending.pin(1, until: 5)
+        pending.recordDemand(of: 1, now: 100)
+        pending.releaseDemands()
+        let failed = pending.takeAll()
+        pending.provePublic(1)
+        pending.recordPromises(of: 1)
+        pending.pin(1, until: 9)
+        _ = pending.restore(failed)
+        let again = pending.takeAll()
+        #expect(failed.count == 1 && again.count == 1)
+        let change = again.changes[1]
+        #expect(change?.lastWanted == 100 && change?.pinnedUntil == 9 && change?.isProvenPublic == true)
+        #expect(change?.demand != nil && change?.promises != nil && change?.renewal == nil)
+    }
+
+    @Test func `a renewal writes the time and the holder counts of its row itself, and nothing else`() {
+        var pending = PendingWrites()
+        let noted: [(inout PendingWrites) -> Void] = [
+            { $0.touch(1, lastWanted: 100) }, { $0.recordDemand(of: 1, now: 100) }, { $0.releaseDemands() },
+        ]
+        pending.pin(1, until: 5)
+        for note in noted { note(&pending) }
+        pending.renew(version(1, rank: 9).version)
+        for note in noted { note(&pending) }
+        let change = pending.takeAll().changes[1]
+        #expect(change?.renewal?.rank == 9 && change?.pinnedUntil == 5)
+        #expect(change?.lastWanted == nil && change?.demand == nil)
+    }
+
+    @Test(arguments: [(159, false), (160, true), (99, true)])
+    func `holder counts are due once a minute, and once a clock was set back`(now: Int, isDue: Bool) {
+        var pending = PendingWrites()
+        pending.recordDemand(of: 1, now: 100)
+        pending.recordDemand(of: 2, now: 150)
+        pending.releaseDemands(now: now)
+        let rows = pending.takeAll().changes.keys.sorted()
+        #expect(rows == (isDue ? [1, 2] : []))
     }
 
     @Test func `a pin goes with the row that is still to be made, or after it`() {
@@ -184,10 +226,10 @@ import Testing
         pending.insert(one, body: body)
         pending.pin(one.id, until: 5)
         let first = pending.takeAll()
-        #expect(first.insertions.count == 1 && first.pins.isEmpty)
+        #expect(first.insertions.count == 1 && first.changes.isEmpty)
         pending.pin(one.id, until: 6)
         let second = pending.takeAll()
-        #expect(second.pins == [1: 6])
+        #expect(second.changes.mapValues(\.pinnedUntil) == [1: 6])
     }
 
     @Test func `a failed batch comes back with its pins, but for those that changed or whose row went`() {
@@ -199,7 +241,7 @@ import Testing
         _ = pending.remove(versions[1])
         _ = pending.restore(batch)
         let again = pending.takeAll()
-        #expect(again.pins == [1: 0, 3: 5])
+        #expect(again.changes.mapValues(\.pinnedUntil) == [1: 0, 3: 5])
         #expect(again.removals == [2])
     }
 
@@ -210,11 +252,11 @@ import Testing
         pending.provePublic(1)
         for id: Int64 in 2...3 { pending.provePublic(id) }
         let first = pending.takeAll()
-        #expect(first.proofs == [2, 3] && first.count == 3)
+        #expect(first.changes.mapValues(\.isProvenPublic) == [2: true, 3: true] && first.count == 3)
         _ = pending.remove(version(2).version)
         _ = pending.restore(first)
         let again = pending.takeAll()
-        #expect(again.proofs == [3] && again.removals == [2])
+        #expect(again.changes.mapValues(\.isProvenPublic) == [3: true] && again.removals == [2])
     }
 
     @Test func `what is just being written still counts as not on disk`() {

@@ -4,27 +4,23 @@ internal import GRDB
 extension StoreDatabase {
     /// Returns the number of chains and versions that belong to one identity each.
     func hidden() throws(StoreDatabaseError) -> StoreCatalogue.Hidden {
-        try attempt {
-            try connection.read { database in
-                guard try database.tableExists("private_version") else { return StoreCatalogue.Hidden() }
-                let row = try Row.fetchOne(
-                    database, sql: "SELECT count(DISTINCT chain), count(*) FROM private_version")
-                return StoreCatalogue.Hidden(chains: row?[0] ?? 0, versions: row?[1] ?? 0)
-            }
+        try read { database in
+            guard try database.tableExists("private_version") else { return StoreCatalogue.Hidden() }
+            let row = try Row.fetchOne(
+                database, sql: "SELECT count(DISTINCT chain), count(*) FROM private_version")
+            return StoreCatalogue.Hidden(chains: row?[0] ?? 0, versions: row?[1] ?? 0)
         }
     }
 
     /// Returns the rows of the bodies, by the rows of the public versions.
     func bodyRows() throws(StoreDatabaseError) -> [Int64: Int64] {
-        try attempt {
-            try connection.read { database in
-                var bodies: [Int64: Int64] = [:]
-                let rows = try Row.fetchCursor(database, sql: "SELECT id, body FROM version")
-                while let row = try rows.next() {
-                    if let id: Int64 = row[0] { bodies[id] = row[1] }
-                }
-                return bodies
+        try read { database in
+            var bodies: [Int64: Int64] = [:]
+            let rows = try Row.fetchCursor(database, sql: "SELECT id, body FROM version")
+            while let row = try rows.next() {
+                if let id: Int64 = row[0] { bodies[id] = row[1] }
             }
+            return bodies
         }
     }
 
@@ -36,45 +32,39 @@ extension StoreDatabase {
     func erase(_ versions: some Sequence<Version>, sparingWanted: Bool) throws(StoreDatabaseError)
         -> [Version]
     {
-        try attempt {
-            try change { database in
-                let going = try versions.filter { version in
-                    try !sparingWanted || Removal(version, isSparing: true).stillApplies(in: database)
-                }
-                let erased = try StoreRows.erase(going.map(\.id), from: database)
-                return going.filter { erased.contains($0.id) }
+        try change { database in
+            let going = try versions.filter { version in
+                try !sparingWanted || Removal(version, isSparing: true).stillApplies(in: database)
             }
+            let erased = try StoreRows.erase(going.map(\.id), from: database)
+            return going.filter { erased.contains($0.id) }
         }
     }
 
     /// Asks the process that writes the store to remove rows.
     func ask(for removals: [Removal]) throws(StoreDatabaseError) {
-        try attempt {
-            try change { database in
-                let insert = try database.cachedStatement(
-                    sql: """
-                        INSERT OR REPLACE INTO removal (version, last_wanted, rank, pinned_until)
-                        VALUES (?, ?, ?, ?)
-                        """)
-                for removal in removals {
-                    try insert.execute(arguments: [
-                        removal.id, removal.lastWanted, removal.rank, removal.pinnedUntil,
-                    ])
-                }
+        try change { database in
+            let insert = try database.cachedStatement(
+                sql: """
+                    INSERT OR REPLACE INTO removal (version, last_wanted, rank, pinned_until)
+                    VALUES (?, ?, ?, ?)
+                    """)
+            for removal in removals {
+                try insert.execute(arguments: [
+                    removal.id, removal.lastWanted, removal.rank, removal.pinnedUntil,
+                ])
             }
         }
     }
 
     /// Returns at most `count` removals that were asked for and are not done.
     func removalsAsked(max count: Int) throws(StoreDatabaseError) -> [Removal] {
-        try attempt {
-            try connection.read { database in
-                try Row.fetchAll(
-                    database,
-                    sql: "SELECT version, last_wanted, rank, pinned_until FROM removal LIMIT ?",
-                    arguments: [count]
-                ).compactMap { Removal($0) }
-            }
+        try read { database in
+            try Row.fetchAll(
+                database,
+                sql: "SELECT version, last_wanted, rank, pinned_until FROM removal LIMIT ?",
+                arguments: [count]
+            ).compactMap { Removal($0) }
         }
     }
 
@@ -96,14 +86,12 @@ extension StoreDatabase {
 
     /// Returns which of these rows exist, and for which of them a removal is still pending.
     func state(of ids: [Int64]) throws(StoreDatabaseError) -> (present: Set<Int64>, asked: Set<Int64>) {
-        try attempt {
-            try connection.read { database in
-                let version = try database.cachedStatement(sql: "SELECT 1 FROM version WHERE id = ?")
-                let removal = try database.cachedStatement(sql: "SELECT 1 FROM removal WHERE version = ?")
-                let present = try ids.filter { try Int.fetchOne(version, arguments: [$0]) != nil }
-                let asked = try ids.filter { try Int.fetchOne(removal, arguments: [$0]) != nil }
-                return (Set(present), Set(asked))
-            }
+        try read { database in
+            let version = try database.cachedStatement(sql: "SELECT 1 FROM version WHERE id = ?")
+            let removal = try database.cachedStatement(sql: "SELECT 1 FROM removal WHERE version = ?")
+            let present = try ids.filter { try Int.fetchOne(version, arguments: [$0]) != nil }
+            let asked = try ids.filter { try Int.fetchOne(removal, arguments: [$0]) != nil }
+            return (Set(present), Set(asked))
         }
     }
 }

@@ -25,26 +25,41 @@ struct PendingWrites: Sendable {
         }
     }
 
+    /// What changes in an existing row.
+    struct Change: Sendable {
+        /// The version whose rank and facts the row gets; its holder counts and `lastWanted` go with them.
+        var renewal: Version?
+        var lastWanted: Int?
+        var pinnedUntil: Int?
+        var isProvenPublic = false
+        /// The holder counts and the promised ids, where they differ from the row's.
+        ///
+        /// The index has them. They are as of the time when the batch is taken, and of no use before.
+        var demand: VersionDemand?
+        var promises: PromisedIDs?
+
+        /// Adds what an earlier change says and this one does not.
+        mutating func add(_ earlier: Change) {
+            if renewal == nil {
+                renewal = earlier.renewal
+                lastWanted = lastWanted ?? earlier.lastWanted
+                demand = demand ?? earlier.demand
+            }
+            pinnedUntil = pinnedUntil ?? earlier.pinnedUntil
+            isProvenPublic = isProvenPublic || earlier.isProvenPublic
+            promises = promises ?? earlier.promises
+        }
+    }
+
     /// One transaction, to be applied in the order of its members, so that none undoes a former one.
     struct Batch: Sendable {
         /// Versions whose chains have left probation.
         var established: Set<Int64> = []
         var removals: Set<Int64> = []
         var insertions: [Insertion] = []
-        var renewals: [Version] = []
-        var touches: [Int64: Int] = [:]
-        var pins: [Int64: Int] = [:]
-        /// Versions that are proven to be public.
-        var proofs: Set<Int64> = []
-        /// Versions whose holder counts are written.
-        var demands: [Int64: Version] = [:]
-        /// Versions whose promised ids are written, as of the time when the batch is taken.
-        var promises: [Int64: PromisedIDs] = [:]
+        var changes: [Int64: Change] = [:]
 
-        var count: Int {
-            established.count + removals.count + insertions.count + renewals.count + touches.count
-                + pins.count + proofs.count + demands.count + promises.count
-        }
+        var count: Int { established.count + removals.count + insertions.count + changes.count }
         var isEmpty: Bool { count == 0 }
     }
 
@@ -54,21 +69,15 @@ struct PendingWrites: Sendable {
     private var firstWaiting = 0
     /// The insertions of other nodes' versions that are not due yet.
     private var borrowed: BorrowedVersions
-    private(set) var renewals: [Int64: Version] = [:]
     private(set) var removals: Set<Int64> = []
-    private var touches: [Int64: Int] = [:]
-    private var pins: [Int64: Int] = [:]
-    private var proofs: Set<Int64> = []
-    /// Versions whose holder counts differ from the disk's, and the time of the first of them, in seconds
-    /// since 1970.
-    private var noted: [Int64: Version] = [:]
+    private(set) var established: Set<Int64> = []
+    /// The changes of rows that have no insertion and no removal here.
+    private(set) var changes: [Int64: Change] = [:]
+    /// Versions whose holder counts differ from the disk's but are not due yet, and the time of the first of
+    /// them, in seconds since 1970.
+    private var noted: Set<Int64> = []
     private var notedSince = 0
-    /// The ones among them that are due to be written.
-    private var demands: [Int64: Version] = [:]
-    private var established: Set<Int64> = []
-    /// Versions whose promised ids differ from the disk's; the index has them.
-    private(set) var promises: Set<Int64> = []
-    /// The number of changes in batches that were taken and are neither written nor restored.
+    /// The number of rows in batches that were taken and are neither written nor restored.
     private var takenCount = 0
 
     /// Makes an empty difference.
@@ -78,15 +87,13 @@ struct PendingWrites: Sendable {
         borrowed = BorrowedVersions(bytesMax: borrowedBytesMax)
     }
 
-    /// The number of changes that are not on disk: pending ones and those that are being written.
+    /// The number of rows that differ from the disk: pending ones and those that are being written.
     var count: Int { waitingCount + takenCount }
     /// True if nothing is pending, although something may be in the course of being written.
     var isEmpty: Bool { waitingCount == 0 }
 
     private var waitingCount: Int {
-        insertions.count - borrowed.count + renewals.count + removals.count + touches.count + pins.count
-            + established.count + proofs.count
-            + demands.count + promises.count
+        insertions.count - borrowed.count + removals.count + established.count + changes.count
     }
 
     /// Adds a new row.
@@ -131,37 +138,33 @@ struct PendingWrites: Sendable {
         if insertions[id] == nil { established.insert(id) }
     }
 
+    /// Changes a row, unless its insertion waits: that writes the version as it is by then.
+    private mutating func change(_ id: Int64, _ change: (inout Change) -> Void) {
+        if insertions[id] == nil { change(&changes[id, default: Change()]) }
+    }
+
     /// Gives a row the new rank and facts of a version.
     mutating func renew(_ version: Version) {
-        touches[version.id] = nil
-        forgetDemand(version.id)
+        noted.remove(version.id)
         makeDue(version.id)
-        if insertions[version.id] != nil {
-            insertions[version.id]?.version = version
-        } else {
-            renewals[version.id] = version
-        }
+        change(version.id) { ($0.renewal, $0.lastWanted, $0.demand) = (version, nil, nil) }
+        insertions[version.id]?.version = version
     }
 
     /// Gives a row a later `lastWanted`.
     mutating func touch(_ id: Int64, lastWanted: Int) {
-        guard insertions[id] == nil, renewals[id] == nil else { return }
-        touches[id] = lastWanted
+        change(id) { if $0.renewal == nil { $0.lastWanted = lastWanted } }
     }
 
     /// Pins a row until some second.
-    ///
-    /// A pending insertion writes that itself.
     mutating func pin(_ id: Int64, until second: Int) {
         makeDue(id)
-        if insertions[id] == nil { pins[id] = second }
+        change(id) { $0.pinnedUntil = second }
     }
 
     /// Marks a row as proven to be public.
-    ///
-    /// A pending insertion writes that itself.
     mutating func provePublic(_ id: Int64) {
-        if insertions[id] == nil { proofs.insert(id) }
+        change(id) { $0.isProvenPublic = true }
     }
 
     /// The interval between two writes of holder counts, which change with every request.
@@ -170,40 +173,28 @@ struct PendingWrites: Sendable {
     /// Records that a version's holder counts changed.
     ///
     /// A pending insertion or renewal writes them itself.
-    mutating func recordDemand(of version: Version, now: Int) {
-        guard insertions[version.id] == nil, renewals[version.id] == nil else { return }
+    mutating func recordDemand(of id: Int64, now: Int) {
+        guard insertions[id] == nil, changes[id]?.renewal == nil else { return }
         if noted.isEmpty { notedSince = now }
-        noted[version.id] = version
+        noted.insert(id)
     }
 
     /// Makes the recorded holder counts due once a minute, or at once if `now` is nil.
     mutating func releaseDemands(now: Int? = nil) {
         guard !noted.isEmpty else { return }
         if let now, (notedSince..<notedSince + Self.demandSeconds).contains(now) { return }
-        demands.merge(noted) { _, newer in newer }
-        noted = [:]
-    }
-
-    private mutating func forgetDemand(_ id: Int64) {
-        noted[id] = nil
-        demands[id] = nil
+        for id in noted { change(id) { $0.demand = VersionDemand.none } }
+        noted = []
     }
 
     /// Records that the promised ids of a version changed.
-    ///
-    /// A pending insertion writes them itself.
     mutating func recordPromises(of id: Int64) {
-        if insertions[id] == nil { promises.insert(id) }
+        change(id) { $0.promises = PromisedIDs() }
     }
 
     /// Removes a row; returns the pending insertion if the row does not exist yet.
     mutating func remove(_ version: Version) -> Insertion? {
-        touches[version.id] = nil
-        renewals[version.id] = nil
-        pins[version.id] = nil
-        proofs.remove(version.id)
-        promises.remove(version.id)
-        forgetDemand(version.id)
+        forgetChange(of: version.id)
         borrowed.remove(version.id)
         if let waiting = insertions.removeValue(forKey: version.id) { return waiting }
         removals.insert(version.id)
@@ -212,51 +203,29 @@ struct PendingWrites: Sendable {
 
     /// Forgets the changes of a version that takes the number of another row.
     mutating func forget(_ id: Int64) {
-        touches[id] = nil
-        renewals[id] = nil
-        pins[id] = nil
-        proofs.remove(id)
-        promises.remove(id)
-        forgetDemand(id)
+        forgetChange(of: id)
         removals.remove(id)
+    }
+
+    @discardableResult
+    private mutating func forgetChange(of id: Int64) -> Change? {
+        noted.remove(id)
+        return changes.removeValue(forKey: id)
     }
 
     /// Drops a renewal that another process has superseded, but keeps its `lastWanted`.
     mutating func dropRenewal(_ id: Int64) {
-        if let void = renewals.removeValue(forKey: id) { touches[id] = void.lastWanted }
+        guard let void = changes[id]?.renewal else { return }
+        changes[id]?.renewal = nil
+        changes[id]?.lastWanted = void.lastWanted
     }
 
-    /// The pending changes of an existing row.
-    struct Change: Sendable {
-        var lastWanted: Int?
-        var pinnedUntil: Int?
-        var isEstablished: Bool
-        var isProvenPublic: Bool
-        var demand: VersionDemand?
-    }
-
-    var rowsThatChange: Set<Int64> {
-        established.union(removals).union(renewals.keys).union(touches.keys).union(pins.keys)
-            .union(proofs).union(noted.keys).union(demands.keys)
-    }
-
-    /// Returns the pending changes of a row, without its renewal and its removal.
-    func change(of id: Int64) -> Change {
-        Change(
-            lastWanted: touches[id], pinnedUntil: pins[id], isEstablished: established.contains(id),
-            isProvenPublic: proofs.contains(id), demand: (noted[id] ?? demands[id])?.demand)
-    }
-
-    /// Makes `row`, which was read from disk, the object whose holder counts are written.
-    mutating func adopt(_ row: Version) {
-        if noted[row.id] != nil { noted[row.id] = row }
-        if demands[row.id] != nil { demands[row.id] = row }
-    }
+    var rowsThatChange: Set<Int64> { established.union(removals).union(changes.keys) }
 
     /// Replaces the object of a version in its pending insertion or renewal.
     mutating func replace(_ version: Version) {
-        if insertions[version.id] != nil { insertions[version.id]?.version = version }
-        if renewals[version.id] != nil { renewals[version.id] = version }
+        insertions[version.id]?.version = version
+        if changes[version.id]?.renewal != nil { changes[version.id]?.renewal = version }
     }
 
     /// Forgets an insertion whose row exists already; returns false if there was none.
@@ -272,40 +241,15 @@ struct PendingWrites: Sendable {
     mutating func takeBatch(bytesMax: Int) -> Batch {
         var batch = Batch()
         var left = bytesMax
-        for id in established.prefix(max(left / LogBytes.update, 1)) { batch.established.insert(id) }
+        batch.established = Set(established.prefix(max(left / LogBytes.update, 1)))
         established.subtract(batch.established)
         left -= batch.established.count * LogBytes.update
-        for id in removals.prefix(max(left / LogBytes.removal, batch.isEmpty ? 1 : 0)) {
-            batch.removals.insert(id)
-        }
+        batch.removals = Set(removals.prefix(max(left / LogBytes.removal, batch.isEmpty ? 1 : 0)))
         removals.subtract(batch.removals)
         left -= batch.removals.count * LogBytes.removal
         if removals.isEmpty { takeInsertions(into: &batch, &left) }
-        for (id, version) in renewals.prefix(max(left / LogBytes.update, 0)) {
-            batch.renewals.append(version)
-            renewals[id] = nil
-        }
-        left -= batch.renewals.count * LogBytes.update
-        for (id, lastWanted) in touches.prefix(max(left / LogBytes.update, 0)) {
-            batch.touches[id] = lastWanted
-            touches[id] = nil
-        }
-        left -= batch.touches.count * LogBytes.update
-        for (id, second) in pins.prefix(max(left / LogBytes.update, 0)) {
-            batch.pins[id] = second
-            pins[id] = nil
-        }
-        left -= batch.pins.count * LogBytes.update
-        batch.proofs = Set(proofs.prefix(max(left / LogBytes.update, 0)))
-        proofs.subtract(batch.proofs)
-        left -= batch.proofs.count * LogBytes.update
-        for (id, version) in demands.prefix(max(left / LogBytes.update, 0)) {
-            batch.demands[id] = version
-            demands[id] = nil
-        }
-        left -= batch.demands.count * LogBytes.update
-        for id in promises.prefix(max(left / LogBytes.update, 0)) { batch.promises[id] = PromisedIDs() }
-        promises.subtract(batch.promises.keys)
+        for (id, change) in changes.prefix(max(left / LogBytes.update, 0)) { batch.changes[id] = change }
+        for id in batch.changes.keys { changes[id] = nil }
         takenCount += batch.count
         return batch
     }
@@ -353,19 +297,8 @@ struct PendingWrites: Sendable {
     mutating func restore(_ batch: Batch) -> [Insertion] {
         takenCount -= batch.count
         established.formUnion(batch.established)
-        for (id, lastWanted) in batch.touches where !removals.contains(id) && touches[id] == nil {
-            touch(id, lastWanted: lastWanted)
-        }
-        for (id, second) in batch.pins where !removals.contains(id) && pins[id] == nil {
-            pin(id, until: second)
-        }
-        proofs.formUnion(batch.proofs.subtracting(removals))
-        for (id, version) in batch.demands where !removals.contains(id) && renewals[id] == nil {
-            demands[id] = demands[id] ?? version
-        }
-        promises.formUnion(batch.promises.keys.filter { !removals.contains($0) })
-        for version in batch.renewals where !removals.contains(version.id) && renewals[version.id] == nil {
-            renewals[version.id] = version
+        for (id, earlier) in batch.changes where !removals.contains(id) {
+            change(id) { $0.add(earlier) }
         }
         var unneeded: [Insertion] = []
         for insertion in batch.insertions {
@@ -374,12 +307,7 @@ struct PendingWrites: Sendable {
                 unneeded.append(insertion)
             } else {
                 insertions[id] = insertion
-                if let renewed = renewals.removeValue(forKey: id) { insertions[id]?.version = renewed }
-                touches[id] = nil
-                pins[id] = nil
-                proofs.remove(id)
-                promises.remove(id)
-                forgetDemand(id)
+                if let renewed = forgetChange(of: id)?.renewal { insertions[id]?.version = renewed }
             }
         }
         insertionOrder = batch.insertions.map(\.version.id) + insertionOrder[firstWaiting...]

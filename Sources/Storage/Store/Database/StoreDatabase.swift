@@ -75,17 +75,17 @@ struct StoreDatabase: Sendable {
     }
 
     func versionCount() throws(StoreDatabaseError) -> Int {
-        try attempt { try connection.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM version") ?? 0 } }
+        try read { try Int.fetchOne($0, sql: "SELECT count(*) FROM version") ?? 0 }
     }
 
     /// Calls `body` with every public version, without its body.
     func forEachVersion(_ body: (Version) -> Void) throws(StoreDatabaseError) {
-        try attempt { try connection.read { try StoreRows.forEachVersion($0, heads: heads, body) } }
+        try read { try StoreRows.forEachVersion($0, heads: heads, body) }
     }
 
     /// Calls `body` with the row and the URL of every public version.
     func forEachURL(_ body: (Int64, String) -> Void) throws(StoreDatabaseError) {
-        try attempt { try connection.read { try StoreRows.forEachURL($0, body) } }
+        try read { try StoreRows.forEachURL($0, body) }
     }
 
     /// Returns true if another process has written since the last call, and at the first call; takes a few
@@ -102,63 +102,55 @@ struct StoreDatabase: Sendable {
     }
 
     func hasRow(of version: Version) throws(StoreDatabaseError) -> Bool {
-        try attempt {
-            try connection.read { database in
-                let table = version.chainKey.scope.isSealed ? "private_version" : "version"
-                return try StoreRows.hasRow(version, in: table, database)
-            }
+        try read { database in
+            let table = version.chainKey.scope.isSealed ? "private_version" : "version"
+            return try StoreRows.hasRow(version, in: table, database)
         }
     }
 
     /// Returns every private version that the keys open, and the rows that they do not open.
     func privateVersions() throws(StoreDatabaseError) -> PrivateRows.Found {
         guard let keys else { return PrivateRows.Found() }
-        return try attempt { try connection.read { try PrivateRows.find($0, keys) } }
+        return try read { try PrivateRows.find($0, keys) }
     }
 
     /// Returns the body of a version as it is stored, not verified; nil if there is no such row.
     func stored(_ version: Version) throws(StoreDatabaseError) -> StoredBody? {
-        try attempt {
-            try connection.read { database in
-                guard version.chainKey.scope.tag == nil else {
-                    let bytes = try keys.flatMap { try PrivateRows.body(of: version, database, $0) }
-                    return bytes.map { StoredBody(row: version.id, bytes: $0, count: nil, base: nil) }
-                }
-                return try StoreRows.stored(version, database)
+        try read { database in
+            guard version.chainKey.scope.tag == nil else {
+                let bytes = try keys.flatMap { try PrivateRows.body(of: version, database, $0) }
+                return bytes.map { StoredBody(row: version.id, bytes: $0, count: nil, base: nil) }
             }
+            return try StoreRows.stored(version, database)
         }
     }
 
     func stored(row: Int64) throws(StoreDatabaseError) -> StoredBody? {
-        try attempt { try connection.read { try StoreRows.stored(row: row, $0) } }
+        try read { try StoreRows.stored(row: row, $0) }
     }
 
     /// Returns the bytes of a version's whole body, not verified; nil if there is no such row.
     func body(of version: Version) throws(StoreDatabaseError) -> [UInt8]? {
-        try attempt {
-            try connection.read { database in
-                guard !version.chainKey.scope.isSealed else {
-                    return try keys.flatMap { try PrivateRows.body(of: version, database, $0) }
-                }
-                return try StoreRows.stored(version, database).map { try StoreRows.whole($0, database) }
+        try read { database in
+            guard !version.chainKey.scope.isSealed else {
+                return try keys.flatMap { try PrivateRows.body(of: version, database, $0) }
             }
+            return try StoreRows.stored(version, database).map { try StoreRows.whole($0, database) }
         }
     }
 
     /// Returns the names of a version, which requests need only rarely; nil if there is no such row.
     func names(ofRow id: Int64) throws(StoreDatabaseError) -> VersionNames? {
-        try attempt {
-            try connection.read { database in
-                for table in ["version", "private_version"] {
-                    let row = try Row.fetchOne(
-                        database.cachedStatement(
-                            sql: "SELECT url, variant, etag, content_type FROM \(table) WHERE id = ?"),
-                        arguments: [id])
-                    guard let row, let url: String = row[0], let variant: String = row[1] else { continue }
-                    return VersionNames(url: url, variant: variant, etag: row[2], contentType: row[3])
-                }
-                return nil
+        try read { database in
+            for table in ["version", "private_version"] {
+                let row = try Row.fetchOne(
+                    database.cachedStatement(
+                        sql: "SELECT url, variant, etag, content_type FROM \(table) WHERE id = ?"),
+                    arguments: [id])
+                guard let row, let url: String = row[0], let variant: String = row[1] else { continue }
+                return VersionNames(url: url, variant: variant, etag: row[2], contentType: row[3])
             }
+            return nil
         }
     }
 
@@ -169,24 +161,26 @@ struct StoreDatabase: Sendable {
     /// Returns the missing bases; bodies over them were written whole.
     @discardableResult
     func write(_ batch: PendingWrites.Batch) throws(StoreDatabaseError) -> Set<Int64> {
-        try attempt { try change { try StoreRows.apply(batch, to: $0, keys) } }
+        try change { try StoreRows.apply(batch, to: $0, keys) }
     }
 
     /// Writes in one transaction, unless another program has changed the schema meanwhile.
-    func change<Result>(_ work: (Database) throws -> Result) throws -> Result {
-        try connection.write { database in
-            try Self.require(schema: Self.schema(of: database), path: path)
-            return try work(database)
+    func change<Result>(_ work: (Database) throws -> Result) throws(StoreDatabaseError) -> Result {
+        try attempt {
+            try connection.write { database in
+                try Self.require(schema: Self.schema(of: database), path: path)
+                return try work(database)
+            }
         }
     }
 
     func removePrivate(chains: [Int64]) throws(StoreDatabaseError) {
-        try attempt { try change { try PrivateRows.remove(chains: chains, from: $0) } }
+        try change { try PrivateRows.remove(chains: chains, from: $0) }
     }
 
     /// Removes all private rows; returns the number of versions.
     func removeAllPrivate() throws(StoreDatabaseError) -> Int {
-        try attempt { try change { try PrivateRows.removeAll(from: $0) } }
+        try change { try PrivateRows.removeAll(from: $0) }
     }
 
     func size() throws(StoreDatabaseError) -> Size {
@@ -227,6 +221,11 @@ struct StoreDatabase: Sendable {
 
     private func fileBytes(_ suffix: String) -> Int {
         isInMemory ? 0 : StoreFile.bytes(of: path + suffix)
+    }
+
+    /// Reads in one transaction.
+    func read<Result>(_ work: (Database) throws -> Result) throws(StoreDatabaseError) -> Result {
+        try attempt { try connection.read(work) }
     }
 
     func attempt<Result>(_ work: () throws -> Result) throws(StoreDatabaseError) -> Result {

@@ -130,28 +130,35 @@ enum StoreRows {
         }
         var missing: Set<Int64> = []
         for insertion in batch.insertions { try insert(insertion, into: database, keys, &missing) }
-        for version in batch.renewals { try renew(version, in: database) }
-        for table in tables {
-            let touch = try database.cachedStatement(
-                sql: "UPDATE \(table) SET last_wanted = \(laterWanted) WHERE id = ?")
-            for (id, lastWanted) in batch.touches { try touch.execute(arguments: [lastWanted, id]) }
+        for change in batch.changes.values {
+            if let version = change.renewal { try renew(version, in: database) }
         }
         let pin = try database.cachedStatement(sql: "UPDATE version SET pinned_until = ? WHERE id = ?")
-        for (id, until) in batch.pins { try pin.execute(arguments: [until, id]) }
         let prove = try database.cachedStatement(sql: "UPDATE version SET is_proven_public = 1 WHERE id = ?")
-        for id in batch.proofs { try prove.execute(arguments: [id]) }
-        for table in tables {
-            let note = try database.cachedStatement(
-                sql: """
-                    UPDATE \(table) SET holders = ?, is_proven = ?, last_offered = ?, last_advertised = ? WHERE id = ?
-                    """)
-            for (id, version) in batch.demands {
-                try note.execute(arguments: arguments(version.demand) + [id])
-            }
-            let promise = try database.cachedStatement(sql: "UPDATE \(table) SET promises = ? WHERE id = ?")
-            for (id, promises) in batch.promises { try promise.execute(arguments: [promises.data, id]) }
+        for (id, change) in batch.changes {
+            if let until = change.pinnedUntil { try pin.execute(arguments: [until, id]) }
+            if change.isProvenPublic { try prove.execute(arguments: [id]) }
         }
+        for table in tables { try apply(batch.changes, to: table, database) }
         return missing
+    }
+
+    /// Writes the changes that versions of both tables may have.
+    private static func apply(
+        _ changes: [Int64: PendingWrites.Change], to table: String, _ database: Database
+    ) throws {
+        let touch = try database.cachedStatement(
+            sql: "UPDATE \(table) SET last_wanted = \(laterWanted) WHERE id = ?")
+        let note = try database.cachedStatement(
+            sql: """
+                UPDATE \(table) SET holders = ?, is_proven = ?, last_offered = ?, last_advertised = ? WHERE id = ?
+                """)
+        let promise = try database.cachedStatement(sql: "UPDATE \(table) SET promises = ? WHERE id = ?")
+        for (id, change) in changes {
+            if let lastWanted = change.lastWanted { try touch.execute(arguments: [lastWanted, id]) }
+            if let demand = change.demand { try note.execute(arguments: arguments(demand) + [id]) }
+            if let promises = change.promises { try promise.execute(arguments: [promises.data, id]) }
+        }
     }
 
     /// The later of a row's value and an argument, where times in the future do not count.

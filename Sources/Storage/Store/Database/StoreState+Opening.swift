@@ -25,12 +25,9 @@ extension StoreState {
         swap(&privateOrder, &loaded.privateOrder)
         swap(&authorities, &loaded.authorities)
         swap(&pins, &loaded.pins)
+        pending.releaseDemands()
         for id in pending.rowsThatChange {
-            if let row = index.version(row: id) { applyPendingChanges(to: row) }
-        }
-        for id in pending.promises {
-            guard let own = former.version(row: id), let row = index.version(row: id) else { continue }
-            keep(former.promises(of: own), of: row)
+            if let row = index.version(row: id) { applyPendingChanges(to: row, of: former) }
         }
         var unpinned: [BodyName] = []
         for own in pending.insertions.values.map(\.version).sorted(by: { $0.isOlder(than: $1) }) {
@@ -51,28 +48,31 @@ extension StoreState {
         return unpinned
     }
 
-    /// Applies the pending changes to a version that was read.
-    private mutating func applyPendingChanges(to row: Version) {
-        if let renewed = pending.renewals[row.id], renewed.rank < row.rank { pending.dropRenewal(row.id) }
+    /// Applies the pending changes to a version that was read; `former` is the index in which they were made.
+    private mutating func applyPendingChanges(to row: Version, of former: DictionaryIndex) {
+        if let renewed = pending.changes[row.id]?.renewal, renewed.rank < row.rank {
+            pending.dropRenewal(row.id)
+        }
         // This also applies to a version that is removed, because it may establish a chain in which others
         // stay.
-        let change = pending.change(of: row.id)
-        if change.isEstablished { establish(row) }
+        if pending.established.contains(row.id) { establish(row) }
         guard !pending.removals.contains(row.id) else {
             take(row)
             return
         }
+        guard let change = pending.changes[row.id] else { return }
         if let wanted = change.lastWanted { row.wasWanted(at: wanted) }
         if let until = change.pinnedUntil { until > 0 ? pin(row, until: until) : unpin(row) }
         if change.isProvenPublic { provePublic(row) }
-        if let demand = change.demand {
-            row.take(demand)
+        let own = former.version(row: row.id)
+        if change.demand != nil, let own {
+            row.take(own.demand)
             retention.renew(row, row.standing)
             privateOrder.renew(row)
             if row.hasReturned { noteReturn(row) }
         }
-        pending.adopt(row)
-        guard let renewed = pending.renewals[row.id] else { return }
+        if change.promises != nil, let own { keep(former.promises(of: own), of: row) }
+        guard let renewed = change.renewal else { return }
         renewed.wasWanted(at: row.lastWanted)
         renewed.pin(until: row.pinnedUntil)
         let version = inItsChain(renewed)

@@ -84,6 +84,8 @@ package final class Version: Sendable {
         get { indexed.load(ordering: .relaxed) }
         set { indexed.store(newValue, ordering: .relaxed) }
     }
+    /// 32 bits of the row, by which an order knows whether this version has a place in it, or another by now.
+    var rowPart: UInt32 { UInt32(truncatingIfNeeded: id ^ (id >> 32)) }
     var traits: VersionTraits {
         VersionTraits(
             variant: variant, contentType: contentType, maxAge: maxAge, isUpstreamMatch: isUpstreamMatch)

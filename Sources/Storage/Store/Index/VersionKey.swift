@@ -1,4 +1,5 @@
 package import Dictionaries
+internal import Primitives
 
 /// The key under which versions replace each other: a chain, a URL and a variant.
 ///
@@ -92,11 +93,7 @@ package enum VariantKey {
     }
 
     private static func members(of value: String) -> String {
-        value.split(separator: ",").map { member in
-            String(
-                member.drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed()
-            )
-        }.joined(separator: ",")
+        value.split(separator: ",").map(\.trimmed).joined(separator: ",")
     }
 
     /// True if a request with these values gives the same text.

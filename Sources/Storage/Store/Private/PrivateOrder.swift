@@ -16,25 +16,27 @@ struct PrivateOrder: ~Copyable, Sendable {
         case held
     }
 
-    private struct Node: Sendable {
-        /// The version's place in the index, and 32 bits of its row: another version may have the place by
-        /// now.
+    private struct Node: LinkedList.Element {
+        /// The version's place in the index, and its `rowPart`: another version may have the place by now.
         var version: Int32 = -1
         var row: UInt32 = 0
-        var older: Int32 = -1
-        var newer: Int32 = -1
+        var links = LinkedList.Links()
         var list: Int32 = -1
         var bytes: Int32 = 0
         /// The bytes of its promised ids, which are part of these.
         var promised: Int32 = 0
         /// The time at which it was linked, in seconds since 1970.
         var since: UInt32 = 0
+
+        subscript(_: Int) -> LinkedList.Links {
+            get { links }
+            set { links = newValue }
+        }
     }
 
     /// The versions of one network and one class.
     private struct List: Sendable {
-        var oldest: Int32 = -1
-        var newest: Int32 = -1
+        var order = LinkedList()
         var bytes = 0
     }
 
@@ -60,7 +62,7 @@ struct PrivateOrder: ~Copyable, Sendable {
         let place = freePlaces.popLast() ?? Int32(nodes.count)
         if place == nodes.count { nodes.append(Node()) }
         nodes[Int(place)].version = version.place
-        nodes[Int(place)].row = Self.part(of: version.id)
+        nodes[Int(place)].row = version.rowPart
         version.privatePlace = place
         link(place, version)
     }
@@ -112,8 +114,8 @@ struct PrivateOrder: ~Copyable, Sendable {
         let ofKind = lists[kind.rawValue * Self.networkCount..<(kind.rawValue + 1) * Self.networkCount]
         let most = ofKind.reduce(0) { max($0, $1.bytes) }
         var first: Int?
-        for list in ofKind where list.oldest >= 0 && 2 * list.bytes > most {
-            let place = Int(list.oldest)
+        for list in ofKind where list.order.oldest >= 0 && 2 * list.bytes > most {
+            let place = Int(list.order.oldest)
             if first.map({ nodes[place].since < nodes[$0].since }) ?? true { first = place }
         }
         return first
@@ -124,7 +126,7 @@ struct PrivateOrder: ~Copyable, Sendable {
     private func place(of version: Version) -> Int32? {
         let place = version.privatePlace
         guard nodes.indices.contains(Int(place)), nodes[Int(place)].version == version.place,
-            nodes[Int(place)].row == Self.part(of: version.id)
+            nodes[Int(place)].row == version.rowPart
         else { return nil }
         return place
     }
@@ -132,8 +134,6 @@ struct PrivateOrder: ~Copyable, Sendable {
     private func bytes(of version: Version, _ place: Int) -> Int {
         min(version.privateBytes + Int(nodes[place].promised), Int(Int32.max))
     }
-
-    private static func part(of row: Int64) -> UInt32 { UInt32(truncatingIfNeeded: row ^ (row >> 32)) }
 
     private static func kind(_ version: Version) -> Class {
         if version.holders == 0 { return .spent }
@@ -144,32 +144,18 @@ struct PrivateOrder: ~Copyable, Sendable {
         let kind = Self.kind(version)
         let list = kind.rawValue * Self.networkCount + Int(version.network) % Self.networkCount
         let bytes = bytes(of: version, Int(place))
-        let newest = lists[list].newest
-        nodes[Int(place)].older = newest
-        nodes[Int(place)].newer = -1
         nodes[Int(place)].list = Int32(list)
         nodes[Int(place)].bytes = Int32(bytes)
         nodes[Int(place)].since = UInt32(clamping: version.lastContact)
-        if newest >= 0 { nodes[Int(newest)].newer = place } else { lists[list].oldest = place }
-        lists[list].newest = place
+        lists[list].order.append(place, of: &nodes)
         lists[list].bytes += bytes
         classBytes[kind.rawValue] += bytes
     }
 
     private mutating func unlink(_ place: Int32) {
-        let node = nodes[Int(place)]
-        let list = Int(node.list)
-        if node.older >= 0 {
-            nodes[Int(node.older)].newer = node.newer
-        } else {
-            lists[list].oldest = node.newer
-        }
-        if node.newer >= 0 {
-            nodes[Int(node.newer)].older = node.older
-        } else {
-            lists[list].newest = node.older
-        }
-        lists[list].bytes -= Int(node.bytes)
-        classBytes[list / Self.networkCount] -= Int(node.bytes)
+        let (list, bytes) = (Int(nodes[Int(place)].list), Int(nodes[Int(place)].bytes))
+        lists[list].order.remove(place, of: &nodes)
+        lists[list].bytes -= bytes
+        classBytes[list / Self.networkCount] -= bytes
     }
 }

@@ -30,7 +30,7 @@ enum PrivateRows {
             }
             guard let name = rows.digest(17),
                 let version = StoreRows.version(
-                    rows, chain: chain(owner, name), digest: name, now: now, isNamed: owner.isNamed)
+                    rows, chain: owner.chain(of: name), digest: name, now: now, isNamed: owner.isNamed)
             else { continue }
             version.sealedBytes = rows.integer(18).map(Int.init(clamping:))
             found.versions.append(version)
@@ -38,30 +38,10 @@ enum PrivateRows {
         return found
     }
 
-    /// Returns the chain of a row: that of its identity, or a chain of its own.
-    private static func chain(_ owner: Owner, _ name: Digest) -> Chain {
-        switch owner {
-        case .identity(let chain): return chain
-        case .persons(let authority, let match, let matchDest):
-            let tag = IdentityTag(code: name)
-            return Chain(
-                ChainKey(authority: authority, scope: .personal(tag), match: match, matchDest: matchDest))
-        }
-    }
-
-    /// The owner of the versions that refer to a row in the table of chains.
-    private enum Owner {
-        case identity(Chain)
-        case persons(authority: String, match: String, matchDest: [String])
-
-        /// True if URL and variant have names.
-        var isNamed: Bool { if case .identity = self { true } else { false } }
-    }
-
     private static func owners(_ database: Database, _ keys: StoreKeys) throws
-        -> (usable: [Int64: Owner], unusable: [Int64])
+        -> (usable: [Int64: PrivateChainFacts.Owner], unusable: [Int64])
     {
-        var usable: [Int64: Owner] = [:]
+        var usable: [Int64: PrivateChainFacts.Owner] = [:]
         var unusable: [Int64] = []
         let rows = try Row.fetchCursor(database, sql: "SELECT id, name, facts FROM private_chain")
         while let row = try rows.next() {
@@ -73,11 +53,7 @@ enum PrivateRows {
                 unusable.append(id)
                 continue
             }
-            switch owner {
-            case .identity(let key): usable[id] = .identity(Chain(key))
-            case .persons(let authority, let match, let matchDest):
-                usable[id] = .persons(authority: authority, match: match, matchDest: matchDest)
-            }
+            usable[id] = owner
         }
         return (usable, unusable)
     }
@@ -204,9 +180,24 @@ enum PrivateChainFacts {
     /// The owner of a row in the table of private chains.
     enum Owner {
         /// One identity, whose chain this is.
-        case identity(ChainKey)
+        case identity(Chain)
         /// Many persons; the tag of each version completes the key.
         case persons(authority: String, match: String, matchDest: [String])
+
+        /// True if URL and variant have names.
+        var isNamed: Bool { if case .identity = self { true } else { false } }
+
+        /// Returns the chain of a version of this name: that of the identity, or a chain of its own.
+        func chain(of name: Digest) -> Chain {
+            switch self {
+            case .identity(let chain): chain
+            case .persons(let authority, let match, let matchDest):
+                Chain(
+                    ChainKey(
+                        authority: authority, scope: .personal(IdentityTag(code: name)), match: match,
+                        matchDest: matchDest))
+            }
+        }
     }
 
     /// Decodes the names; returns nil if the bytes were not made by `bytes`.
@@ -220,9 +211,8 @@ enum PrivateChainFacts {
             return nil
         }
         let texts = parts.dropFirst(2).map { String(decoding: $0, as: UTF8.self) }
-        return .identity(
-            ChainKey(
-                authority: texts[0], scope: .private(tag), match: texts[1],
-                matchDest: Array(texts.dropFirst(2))))
+        let key = ChainKey(
+            authority: texts[0], scope: .private(tag), match: texts[1], matchDest: Array(texts.dropFirst(2)))
+        return .identity(Chain(key))
     }
 }

@@ -22,31 +22,24 @@ struct Retention: ~Copyable, Sendable {
         var name: String { "\(self)" }
     }
 
-    /// The neighbours in one list, as places.
-    private struct Links: Sendable {
-        var older: Int32 = -1
-        var newer: Int32 = -1
-    }
-
-    private struct Node: Sendable {
+    private struct Node: LinkedList.Element {
         var standing = Standing.newcomer
         /// The place of the chain; -1 in a node without a version.
         var chain: Int32 = -1
-        /// 32 bits of the row: the object of a removed version may name a place that another version has by
-        /// now.
+        /// `Version.rowPart`: the object of a removed version may name a place that another version has by now.
         var row: UInt32 = 0
         /// The neighbours in the list of the store, and in that of the chain.
-        var links = InlineArray<2, Links>(repeating: Links())
-    }
+        var links = InlineArray<2, LinkedList.Links>(repeating: LinkedList.Links())
 
-    private struct Ends: Sendable {
-        var oldest: Int32 = -1
-        var newest: Int32 = -1
+        subscript(list: Int) -> LinkedList.Links {
+            get { links[list] }
+            set { links[list] = newValue }
+        }
     }
 
     private struct ChainNode: Sendable {
         var chain: Chain?
-        var ends = InlineArray<4, Ends>(repeating: Ends())
+        var lists = InlineArray<4, LinkedList>(repeating: LinkedList())
         var count: Int32 = 0
         /// The return times; nil for chains to which no client has come back.
         var returns: Returns?
@@ -60,6 +53,7 @@ struct Retention: ~Copyable, Sendable {
         init(_ times: ReturnTimes, stay: RetentionTimes?) { (self.times, self.stay) = (times, stay) }
     }
 
+    /// The numbers of the lists that a version is in.
     private static let ofStore = 0
     private static let ofChain = 1
     /// The number of versions that a search examines before it gives up.
@@ -68,7 +62,7 @@ struct Retention: ~Copyable, Sendable {
     private var nodes = BlockList<Node>()
     private var chains = BlockList<ChainNode>()
     private var freeChains: [Int32] = []
-    private var ends = InlineArray<4, Ends>(repeating: Ends())
+    private var lists = InlineArray<4, LinkedList>(repeating: LinkedList())
     /// The return times of all chains, for chains without enough of their own.
     private var returns = ReturnTimes()
     private var times: RetentionTimes?
@@ -88,13 +82,10 @@ struct Retention: ~Copyable, Sendable {
     /// Adds a version as the last of its standing to go; moves one that is here already.
     mutating func insert(_ version: Version, _ standing: Standing, of chain: Chain) {
         remove(version)
-        insert(version.place, row: version.id, standing, of: chain)
-    }
-
-    private mutating func insert(_ place: Int32, row: Int64, _ standing: Standing, of chain: Chain) {
+        let place = version.place
         let chainPlace = self.place(of: chain) ?? add(chain)
         while nodes.count <= Int(place) { nodes.append(Node()) }
-        nodes[Int(place)] = Node(standing: standing, chain: chainPlace, row: Self.part(of: row))
+        nodes[Int(place)] = Node(standing: standing, chain: chainPlace, row: version.rowPart)
         chains[Int(chainPlace)].count += 1
         link(place)
     }
@@ -158,19 +149,19 @@ struct Retention: ~Copyable, Sendable {
         let chainPlace = chain.flatMap { place(of: $0) }
         if chain != nil, chainPlace == nil { return nil }
         let list = chainPlace == nil ? Self.ofStore : Self.ofChain
-        let oldest = (chainPlace.map { chains[Int($0)].ends } ?? ends)[standing.rawValue].oldest
+        let oldest = (chainPlace.map { chains[Int($0)].lists } ?? lists)[standing.rawValue].oldest
         var next = oldest
         for _ in 0..<Self.passedOverMax {
             guard next >= 0 else { return nil }
             let version = index.version(at: next)
             if mayGo(version) { return version }
-            next = nodes[Int(next)].links[list].newer
+            next = nodes[Int(next)][list].newer
         }
         // Let the next search begin with others.
         next = oldest
         for _ in 0..<Self.passedOverMax {
             let place = next
-            next = nodes[Int(place)].links[list].newer
+            next = nodes[Int(place)][list].newer
             unlink(place)
             link(place)
         }
@@ -200,12 +191,12 @@ struct Retention: ~Copyable, Sendable {
     ) {
         let times = timesOfPlace(chain)
         for standing in Standing.allCases {
-            var place = chains[Int(chain)].ends[standing.rawValue].oldest
+            var place = chains[Int(chain)].lists[standing.rawValue].oldest
             while place >= 0, overdue.count < versionsMax {
                 guard index.lastContact(at: place) + times[standing] < now else { break }
                 let version = index.version(at: place)
                 if !version.isPinned(at: now) { overdue.append((version, standing)) }
-                place = nodes[Int(place)].links[Self.ofChain].newer
+                place = nodes[Int(place)][Self.ofChain].newer
             }
         }
     }
@@ -215,12 +206,10 @@ struct Retention: ~Copyable, Sendable {
     private func place(of version: Version) -> Int32? {
         let place = Int(version.place)
         guard nodes.indices.contains(place), nodes[place].chain >= 0,
-            nodes[place].row == Self.part(of: version.id)
+            nodes[place].row == version.rowPart
         else { return nil }
         return Int32(place)
     }
-
-    private static func part(of row: Int64) -> UInt32 { UInt32(truncatingIfNeeded: row ^ (row >> 32)) }
 
     private func place(of chain: Chain) -> Int32? {
         let place = chain.retentionPlace
@@ -242,10 +231,10 @@ struct Retention: ~Copyable, Sendable {
         guard let chain = place(of: chain) else { return [] }
         return Standing.allCases.flatMap { standing in
             var versions: [Version] = []
-            var place = chains[Int(chain)].ends[standing.rawValue].oldest
+            var place = chains[Int(chain)].lists[standing.rawValue].oldest
             while place >= 0 {
                 versions.append(index.version(at: place))
-                place = nodes[Int(place)].links[Self.ofChain].newer
+                place = nodes[Int(place)][Self.ofChain].newer
             }
             return versions
         }
@@ -256,10 +245,10 @@ struct Retention: ~Copyable, Sendable {
         guard let chain = place(of: chain) else { return [] }
         var places: [Int32] = []
         for standing in Standing.allCases.reversed() {
-            var place = chains[Int(chain)].ends[standing.rawValue].newest
+            var place = chains[Int(chain)].lists[standing.rawValue].newest
             while place >= 0, places.count < countMax {
                 places.append(place)
-                place = nodes[Int(place)].links[Self.ofChain].older
+                place = nodes[Int(place)][Self.ofChain].older
             }
         }
         return places
@@ -274,8 +263,8 @@ struct Retention: ~Copyable, Sendable {
         }
         order.sort()
         counts = InlineArray(repeating: 0)
-        ends = InlineArray(repeating: Ends())
-        for chain in chains.indices { chains[chain].ends = InlineArray(repeating: Ends()) }
+        lists = InlineArray(repeating: LinkedList())
+        for chain in chains.indices { chains[chain].lists = InlineArray(repeating: LinkedList()) }
         for entry in order { link(Int32(truncatingIfNeeded: entry)) }
     }
 
@@ -284,41 +273,14 @@ struct Retention: ~Copyable, Sendable {
     private mutating func link(_ place: Int32) {
         let (standing, chain) = (nodes[Int(place)].standing.rawValue, Int(nodes[Int(place)].chain))
         counts[standing] += 1
-        Self.append(place, Self.ofStore, &nodes, &ends[standing])
-        Self.append(place, Self.ofChain, &nodes, &chains[chain].ends[standing])
+        lists[standing].append(place, of: &nodes, list: Self.ofStore)
+        chains[chain].lists[standing].append(place, of: &nodes, list: Self.ofChain)
     }
 
     private mutating func unlink(_ place: Int32) {
         let (standing, chain) = (nodes[Int(place)].standing.rawValue, Int(nodes[Int(place)].chain))
         counts[standing] -= 1
-        Self.takeOut(place, Self.ofStore, &nodes, &ends[standing])
-        Self.takeOut(place, Self.ofChain, &nodes, &chains[chain].ends[standing])
-    }
-
-    // These functions take only the parts that change: a copy of a chain's node would retain the objects in it.
-
-    private static func append(
-        _ place: Int32, _ list: Int, _ nodes: inout BlockList<Node>, _ ends: inout Ends
-    ) {
-        nodes[Int(place)].links[list] = Links(older: ends.newest)
-        if ends.newest >= 0 { nodes[Int(ends.newest)].links[list].newer = place }
-        if ends.oldest < 0 { ends.oldest = place }
-        ends.newest = place
-    }
-
-    private static func takeOut(
-        _ place: Int32, _ list: Int, _ nodes: inout BlockList<Node>, _ ends: inout Ends
-    ) {
-        let links = nodes[Int(place)].links[list]
-        if links.older >= 0 {
-            nodes[Int(links.older)].links[list].newer = links.newer
-        } else {
-            ends.oldest = links.newer
-        }
-        if links.newer >= 0 {
-            nodes[Int(links.newer)].links[list].older = links.older
-        } else {
-            ends.newest = links.older
-        }
+        lists[standing].remove(place, of: &nodes, list: Self.ofStore)
+        chains[chain].lists[standing].remove(place, of: &nodes, list: Self.ofChain)
     }
 }

@@ -15,7 +15,7 @@ extension StoreState {
         noteReturn(version)
         retention.renew(version, standing == .newcomer ? .held : standing)
         privateOrder.renew(version)
-        pending.recordDemand(of: version, now: now)
+        pending.recordDemand(of: version.id, now: now)
     }
 
     /// Records that a version was requested by any client.
@@ -44,14 +44,14 @@ extension StoreState {
         }
         retention.renew(version, version.standing)
         privateOrder.renew(version)
-        pending.recordDemand(of: version, now: now)
+        pending.recordDemand(of: version.id, now: now)
     }
 
     /// Takes a holder from a version; returns false if no holder of it could have come.
     private mutating func passOn(from former: Version, now: Int) -> Bool {
         guard retention.standing(of: former) != nil else { return false }
         former.handedOnAt = now
-        pending.recordDemand(of: former, now: now)
+        pending.recordDemand(of: former.id, now: now)
         guard former.holders == 0 else {
             former.removeHolder()
             demandLog?.record(former.id, holders: -1)
@@ -68,7 +68,7 @@ extension StoreState {
         demandLog?.record(lost.id, holders: -1)
         retention.renew(lost, lost.standing)
         privateOrder.renew(lost)
-        pending.recordDemand(of: lost, now: now)
+        pending.recordDemand(of: lost.id, now: now)
         return true
     }
 
@@ -82,7 +82,7 @@ extension StoreState {
             noteReturn(version)
         }
         retention.renew(version, version.standing)
-        pending.recordDemand(of: version, now: now)
+        pending.recordDemand(of: version.id, now: now)
     }
 
     /// The upper bound of removals per sweep, so that the lock is held briefly.

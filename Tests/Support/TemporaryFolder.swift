@@ -1,10 +1,10 @@
 internal import Foundation
 
 /// A folder of one test's own, removed with it.
-final class TemporaryFolder: Sendable {
-    let path: String
+package final class TemporaryFolder: Sendable {
+    package let path: String
 
-    init() throws {
+    package init() throws {
         let url = FileManager.default.temporaryDirectory.appending(path: "dictum-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         path = url.path
@@ -12,18 +12,21 @@ final class TemporaryFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
+    /// The path of a file in it.
+    package func file(_ name: String) -> String { "\(path)/\(name)" }
+
     /// The names of what is in it, or in a folder within it; none if that is not there.
-    func names(in folder: String = "") -> [String] {
+    package func names(in folder: String = "") -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: "\(path)/\(folder)")) ?? []).sorted()
     }
 
     /// Reads a file of it; nil if it is not there.
-    func read(_ name: String) -> [UInt8]? {
+    package func read(_ name: String) -> [UInt8]? {
         FileManager.default.contents(atPath: "\(path)/\(name)").map { [UInt8]($0) }
     }
 
     /// Writes a file of it.
-    func write(_ bytes: [UInt8], to name: String) throws {
+    package func write(_ bytes: [UInt8], to name: String) throws {
         try Data(bytes).write(to: URL(filePath: "\(path)/\(name)"))
     }
 }

@@ -1,0 +1,49 @@
+/// The ends of a doubly linked list, whose elements know their neighbours and lie in a `BlockList`.
+///
+/// Places are those of the elements there; -1 stands for none. An element may be in several lists, if each has another
+/// number. Every operation is O(1).
+struct LinkedList: Sendable {
+    /// The neighbours of an element in one list.
+    struct Links: Sendable {
+        var older: Int32 = -1
+        var newer: Int32 = -1
+    }
+
+    /// An element of lists.
+    protocol Element: Sendable {
+        /// Its neighbours in the list of this number.
+        subscript(list: Int) -> Links { get set }
+    }
+
+    private(set) var oldest: Int32 = -1
+    private(set) var newest: Int32 = -1
+
+    /// Adds an element as the newest.
+    mutating func append<E: Element>(_ place: Int32, of elements: inout BlockList<E>, list: Int = 0) {
+        elements[Int(place)][list] = Links(older: newest)
+        if newest >= 0 { elements[Int(newest)][list].newer = place } else { oldest = place }
+        newest = place
+    }
+
+    /// Adds an element as the oldest.
+    mutating func prepend<E: Element>(_ place: Int32, of elements: inout BlockList<E>, list: Int = 0) {
+        elements[Int(place)][list] = Links(newer: oldest)
+        if oldest >= 0 { elements[Int(oldest)][list].older = place } else { newest = place }
+        oldest = place
+    }
+
+    /// Takes an element out; its own links stay as they were.
+    mutating func remove<E: Element>(_ place: Int32, of elements: inout BlockList<E>, list: Int = 0) {
+        let links = elements[Int(place)][list]
+        if links.older >= 0 {
+            elements[Int(links.older)][list].newer = links.newer
+        } else {
+            oldest = links.newer
+        }
+        if links.newer >= 0 {
+            elements[Int(links.newer)][list].older = links.older
+        } else {
+            newest = links.older
+        }
+    }
+}
