@@ -87,3 +87,15 @@ struct DigestTable: Sendable {
         rename(&groups[record.digest, default: Group()])
     }
 }
+
+/// The tables of all digests: the versions that need an id besides their digest are in one of their own.
+struct DigestTables: Sendable {
+    private var plain = DigestTable()
+    private var apart = DigestTable()
+
+    subscript(isApart isApart: Bool) -> DigestTable {
+        // Access in place: a copy would retain the tables.
+        _read { if isApart { yield apart } else { yield plain } }
+        _modify { if isApart { yield &apart } else { yield &plain } }
+    }
+}

@@ -68,11 +68,8 @@ extension IndexTables {
         rows.remove(place, UInt64(bitPattern: record.id))
         if record.flags.contains(.hasSiblings) {
             let key = held.chainKey
-            if key.scope.isApart {
-                digestsApart.rename(place, record, to: version.id, authority: key.authority)
-            } else {
-                digests.rename(place, record, to: version.id, authority: key.authority)
-            }
+            digests[isApart: key.scope.isApart].rename(
+                place, record, to: version.id, authority: key.authority)
         }
         traits.give(record.traits)
         unlink(place)
@@ -112,7 +109,7 @@ extension IndexTables {
     private mutating func insertDigest(_ place: Int32, _ key: ChainKey) {
         let (digest, isApart) = (records[Int(place)].digest, key.scope.isApart)
         guard let first = self.place(of: digest, isApart) else {
-            return isApart ? digestsApart.insert(place, digest) : digests.insert(place, digest)
+            return digests[isApart: isApart].insert(place, digest)
         }
         if !records[Int(first)].flags.contains(.hasSiblings) { group(first, isApart) }
         group(place, isApart)
@@ -122,21 +119,13 @@ extension IndexTables {
         records[Int(place)].flags.insert(.hasSiblings)
         guard let authority = key(at: place)?.authority else { return }
         let record = records[Int(place)]
-        if isApart {
-            digestsApart.group(place, record, authority: authority)
-        } else {
-            digests.group(place, record, authority: authority)
-        }
+        digests[isApart: isApart].group(place, record, authority: authority)
     }
 
     private mutating func removeDigest(_ place: Int32, _ key: ChainKey) {
         let (record, isApart) = (records[Int(place)], key.scope.isApart)
         let isFirst = self.place(of: record.digest, isApart) == place
-        if isApart {
-            digestsApart.remove(place, record, authority: key.authority, isFirst: isFirst)
-        } else {
-            digests.remove(place, record, authority: key.authority, isFirst: isFirst)
-        }
+        digests[isApart: isApart].remove(place, record, authority: key.authority, isFirst: isFirst)
     }
 
     // MARK: Versions of one URL and variant

@@ -53,7 +53,7 @@ extension IndexTables {
     // MARK: Digests
 
     func place(of digest: Digest, _ isApart: Bool) -> Int32? {
-        isApart ? digestsApart.first(digest, in: records) : digests.first(digest, in: records)
+        digests[isApart: isApart].first(digest, in: records)
     }
 
     /// Returns the version with a digest, a URL and a variant.
@@ -64,9 +64,7 @@ extension IndexTables {
         guard records[Int(place)].flags.contains(.hasSiblings) else {
             return isOne(place, name, of: chain) ? place : nil
         }
-        return isApart
-            ? digestsApart.place(of: digest, chain: chain, name: name)
-            : digests.place(of: digest, chain: chain, name: name)
+        return digests[isApart: isApart].place(of: digest, chain: chain, name: name)
     }
 
     /// Returns a version with a digest in a chain, for any URL.
@@ -81,9 +79,7 @@ extension IndexTables {
         guard records[Int(place)].flags.contains(.hasSiblings) else {
             return records[Int(place)].chain == chain ? [place] : []
         }
-        return isApart
-            ? digestsApart.places(of: digest, chain: chain, limit: limit)
-            : digests.places(of: digest, chain: chain, limit: limit)
+        return digests[isApart: isApart].places(of: digest, chain: chain, limit: limit)
     }
 
     /// Returns versions with a digest in chains of an authority.
@@ -92,16 +88,14 @@ extension IndexTables {
         guard records[Int(place)].flags.contains(.hasSiblings) else {
             return key(at: place)?.authority == authority ? [place] : []
         }
-        return isApart
-            ? digestsApart.places(of: digest, authority: authority, limit: limit)
-            : digests.places(of: digest, authority: authority, limit: limit)
+        return digests[isApart: isApart].places(of: digest, authority: authority, limit: limit)
     }
 
     /// Returns all versions with a digest; linear in their number.
     func versions(digest: Digest, isApart: Bool) -> [Int32] {
         guard let place = place(of: digest, isApart) else { return [] }
         guard records[Int(place)].flags.contains(.hasSiblings) else { return [place] }
-        return Array(isApart ? digestsApart.places(of: digest) : digests.places(of: digest))
+        return Array(digests[isApart: isApart].places(of: digest))
     }
 
     /// Returns the rows of some other versions with the same body that are not private.
@@ -114,7 +108,7 @@ extension IndexTables {
         }
         var siblings = isSibling(first) ? [records[Int(first)].id] : []
         if records[Int(first)].flags.contains(.hasSiblings) {
-            let all = isApart ? digestsApart.places(of: version.digest) : digests.places(of: version.digest)
+            let all = digests[isApart: isApart].places(of: version.digest)
             var left = Self.siblingsMax
             for place in all where place != first && isSibling(place) {
                 siblings.append(records[Int(place)].id)

@@ -48,9 +48,7 @@ struct IndexTables: ~Copyable, Sendable {
     var rows = PlaceTable()
     /// The newest version of each URL and variant, by the hash of these and of the chain.
     var resources = PlaceTable()
-    var digests = DigestTable()
-    /// The versions that need an id besides their digest.
-    var digestsApart = DigestTable()
+    var digests = DigestTables()
     var promises = PromiseTable()
 
     var versionCount = 0
@@ -75,7 +73,7 @@ struct IndexTables: ~Copyable, Sendable {
     /// Makes room in empty tables for so many versions.
     mutating func reserve(_ count: Int) {
         rows.reserve(count)
-        digests.reserve(count)
+        digests[isApart: false].reserve(count)
         resources.reserve(count)
     }
 
