@@ -218,7 +218,7 @@ internal import Testing
             #expect(try proxy.fetch(path, over: dictionary).coding == "identity", "\(path)")
             #expect(try proxy.fetch(path, over: dictionary, "Cookie: a=b").coding == "identity", "\(path)")
         }
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         try Data((1...3).flatMap(Items.body)).write(to: URL(filePath: folder.file("items.dict")))
         try proxy.reload(
             Self.settings.replacing("built: learned", with: "built: \"\(folder.file("items.dict"))\""))
@@ -256,7 +256,7 @@ internal import Testing
     // MARK: Life
 
     @Test func `it stays over a restart, and clients that hold it get deltas`() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let proxy = try makeProxy(store: folder.file("store.db"))
         let (path, dictionary) = try learn(proxy)
         proxy.stop()
@@ -278,7 +278,7 @@ internal import Testing
     }
 
     @Test func `the operator's former dictionary is not taken for one that was learned`() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let bytes = (1...3).flatMap(Items.body)
         try Data(bytes).write(to: URL(filePath: folder.file("items.dict")))
         let proxy = try makeProxy(
@@ -328,7 +328,7 @@ internal import Testing
     }
 
     @Test func `one that does not pay is compared with a new one`() throws {
-        let folder = try TestFolder()
+        let folder = try TemporaryFolder()
         let first = try makeProxy(store: folder.file("store.db"))
         let (path, _) = try learn(first)
         first.stop()

@@ -253,7 +253,12 @@ private let page = Array("<!doctype html><title>Page</title>".utf8) + [UInt8](re
                 proxy.server.context.shared.coding.memory.takenBytes == 4 * (count - 1)
             }
         }
-        let announced = try #require(try proxy.fetch("/").values("Link").first)
+        var announced = ""
+        // The credit comes a moment after the bytes.
+        try waitUntil("it is announced") {
+            announced = try proxy.fetch("/").values("Link").first ?? ""
+            return !announced.isEmpty
+        }
         let path = String(announced.dropFirst().prefix { $0 != ">" })
         _ = try proxy.fetch(path, forwarded(for: 101))
         #expect(try proxy.fetch("/").values("Link") == (isOpen ? [announced] : []), "the download has a cost")
