@@ -108,6 +108,24 @@ import Testing
         store.store.close()
     }
 
+    @Test func `who has come back to another node stays as who has come back here`() throws {
+        let store = try PrivateStore(":memory:", privateBytesMax: 200 * 3100)
+        let users = (0..<100).map { sampleBody($0, count: 2000) }
+        for body in users {
+            try store.give(body, network: 1, now: 1000)
+            let version = try #require(try store.held(body))
+            let name = try #require(store.store.name(of: version, store.store.keys))
+            store.store.add(SharedDemand(name: name, change: 0, contact: 1000), to: version)
+        }
+        for number in 0..<2000 {
+            try store.give(sampleBody(1000 + number, count: 2000), network: number, now: 2000 + number)
+            if number % 50 == 0 { #expect(store.store.flush()) }
+        }
+        #expect(store.store.flush())
+        #expect(try users.allSatisfy { try store.held($0) != nil })
+        store.store.close()
+    }
+
     @Test func `once it is written, a version counts with its sealed size`() throws {
         let store = try PrivateStore(":memory:", privateBytesMax: 1 << 20)
         // Twice the budget as plain bytes, a fifth of it as sealed ones with their rows.

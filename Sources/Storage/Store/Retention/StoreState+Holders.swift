@@ -42,8 +42,7 @@ extension StoreState {
             version.addHolder()
             demandLog?.record(version.id, holders: 1)
         }
-        retention.renew(version, version.standing)
-        privateOrder.renew(version)
+        renew(version)
         pending.recordDemand(of: version.id, now: now)
     }
 
@@ -55,8 +54,7 @@ extension StoreState {
         guard former.holders == 0 else {
             former.removeHolder()
             demandLog?.record(former.id, holders: -1)
-            retention.renew(former, former.standing)
-            privateOrder.renew(former)
+            renew(former)
             return true
         }
         // Its only holder is here again, so the last offer to it has not arrived.
@@ -66,8 +64,7 @@ extension StoreState {
         else { return false }
         lost.removeHolder()
         demandLog?.record(lost.id, holders: -1)
-        retention.renew(lost, lost.standing)
-        privateOrder.renew(lost)
+        renew(lost)
         pending.recordDemand(of: lost.id, now: now)
         return true
     }
@@ -81,8 +78,14 @@ extension StoreState {
             version.wasWanted(at: contact)
             noteReturn(version)
         }
-        retention.renew(version, version.standing)
+        renew(version)
         pending.recordDemand(of: version.id, now: now)
+    }
+
+    /// Gives a version the places that its holders call for, in the order of all and in that of private ones.
+    private mutating func renew(_ version: Version) {
+        retention.renew(version, version.standing)
+        privateOrder.renew(version)
     }
 
     /// The upper bound of removals per sweep, so that the lock is held briefly.
