@@ -97,7 +97,7 @@ extension Exchange {
         guard isCodedResource(draft.response) else { return }
         // The length of a HEAD response is the length that GET would have; that of a coded one is not known.
         if let length = draft.response.head.headers.first(.contentLength).flatMap(Int.init),
-            !draft.response.head.headers.contains(.contentEncoding)
+            draft.response.facts.coding == .none
         {
             draft.response.facts.bodyBytes = length
         }

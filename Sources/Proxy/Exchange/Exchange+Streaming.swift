@@ -22,9 +22,7 @@ extension Exchange {
         if bytes.count > route.policy.bodyBytesMax || body.isInflated(bytes.count) {
             draft.response.target = nil
         }
-        if case .length(let count) = draft.framing, !body.isDecoded,
-            !draft.response.head.headers.contains(.contentEncoding)
-        {
+        if case .length(let count) = draft.framing, !body.isDecoded, draft.response.facts.coding == .none {
             draft.response.facts.bodyBytes = Int(count)
         }
         draft.response.facts.bodyBytesSeen = bytes.count

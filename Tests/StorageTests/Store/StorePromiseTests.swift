@@ -230,9 +230,13 @@ import Testing
     @Test func `ids stay with the versions that begin a new file after damage`() throws {
         let folder = try StoreFolder()
         let store = try PrivateStore(folder.database)
+        // One that goes before leaves its place to another.
+        store.store.admit(sampleBody(2), chain: ChainKey(authority: "api.example", match: "/gone"))
         store.store.admit(sampleBody(1), chain: unlisted)
         let id = try promise(sampleBody(1), in: unlisted, network: 1, store)
         #expect(store.store.flush())
+        let purged = store.store.purge([Purge(PurgeOrder(path: "/gone")) { _, _, _ in false }]).count
+        #expect(purged == 1)
         store.store.writeQueue.sync { store.store.writer.startAnew(because: "of the test") }
         #expect(try proves(id, sampleBody(1), in: unlisted, store))
         #expect(store.store.flush())

@@ -32,17 +32,19 @@ extension StoreState {
         var unpinned: [BodyName] = []
         for own in pending.insertions.values.map(\.version).sorted(by: { $0.isOlder(than: $1) }) {
             let row = index.same(as: own)
+            // The former index finds a version by its place, which it loses as soon as it has one here.
+            let promises = former.promises(of: own)
             if own.chain.isEstablished { establish(row ?? own) }
             let version = inItsChain(own)
             if let row, pending.drop(own) {
                 unpinned.append(own.bodyName)
                 let merged = merge(version, with: row)
                 if merged !== row { replace(row, by: merged) }
-                promise(former.promises(of: own), of: merged)
+                promise(promises, of: merged)
             } else {
                 pending.replace(version)
                 load(version)
-                keep(former.promises(of: own), of: version)
+                keep(promises, of: version)
             }
         }
         return unpinned
@@ -114,9 +116,10 @@ extension StoreState {
                 continue
             }
             if former.insertions[version.id] == nil { pinned.append(version.bodyName) }
+            let promises = formerIndex.promises(of: version)
             insert(known)
             pending.insert(known, body: body)
-            keep(formerIndex.promises(of: version), of: known)
+            keep(promises, of: known)
         }
         return (lost, pinned)
     }
