@@ -119,6 +119,16 @@ internal import Testing
         #expect(try report("prune", config: file).count == 0)
     }
 
+    @Test func `what goes by age makes room for the rest`() throws {
+        try store.admit([1, 2, 3, 4], path: "/old", now: now - 5_000)
+        try store.admit([5, 6], path: "/feed", now: now - 300)
+        try store.sqlite("UPDATE body SET bytes = zeroblob(400000); UPDATE version SET size = 400000")
+        let file = try configuration(store: "max_size: 1MiB")
+        let plan = try report("prune", "--older-than", "30m", config: file)
+        #expect(plan.versions.map(\.cause) == ["age", "age", "age", "age"])
+        #expect(try store.sqlite("SELECT group_concat(etag) FROM version ORDER BY 1") == "tag5,tag6")
+    }
+
     @Test func `what is free in the file is no reason to remove anything`() throws {
         try store.admit([1, 2], path: "/feed")
         try store.sqlite(

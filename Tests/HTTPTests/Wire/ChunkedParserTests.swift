@@ -120,6 +120,11 @@ struct ChunkedParserTests {
             outcome(wire("1;abc\r\nx\r\n0;a\r\n\r\n"), pieces: 1, limits)
                 == .complete(data: wire("x"), trailers: "", rest: 0))
         #expect(outcome(wire("1;abc\r\nx\r\n0;ab\r\n"), pieces: 1, limits) == .failed(.chunkExtensionTooLong))
+        let chunks = String(repeating: "1;a\r\nx\r\n", count: 3)
+        #expect(
+            outcome(wire(chunks + "0\r\n\r\n"), pieces: 1, limits)
+                == .complete(data: wire("xxx"), trailers: "", rest: 0))
+        #expect(outcome(wire(chunks + "1;a\r\n"), pieces: 1, limits) == .failed(.chunkExtensionTooLong))
     }
 
     @Test func `the trailer section passes up to its limits`() {

@@ -42,6 +42,17 @@ internal import Testing
         try waitUntil("everything has run") { pool.waitingBytes == 0 }
     }
 
+    @Test func `one client gets as much as it leaves to the others`() throws {
+        let (greedy, other) = (ClientUse(), ClientUse())
+        #expect(submitBlocking(bytes: 1))
+        let accepted = (0..<3).map { _ in pool.submit(bytes: 5 << 20, for: greedy) {} }
+        #expect(accepted == [true, true, false], "there would be room for a third")
+        let isOthersAccepted = pool.submit(bytes: 5 << 20, for: other) {}
+        #expect(isOthersAccepted)
+        gate.open()
+        try waitUntil("everything has run") { pool.waitingBytes == 0 }
+    }
+
     @Test func `nobody waits behind a client with many requests under way`() throws {
         let (crowded, other, ran) = (ClientUse(), ClientUse(), Gate())
         crowded.requests.add(9)
