@@ -99,6 +99,26 @@ import Testing
         #expect(server.requests.count == 2)
     }
 
+    @Test func `a body that comes in pieces is bounded as a whole`() async throws {
+        let server = ScriptedTransport { _ in
+            let left = Guarded(10)
+            return TransportResponse(
+                status: 200, fields: [],
+                nextPiece: {
+                    left.withLock { left in
+                        left -= 1
+                        return left >= 0 ? Data(repeating: 0x20, count: 10_000) : nil
+                    }
+                })
+        }
+        let body = try await folder.client(bodyBytesMax: 100_000).data(from: feedURL, using: server).0
+        #expect(body.count == 100_000)
+        let client = try folder.client(bodyBytesMax: 99_999)
+        await #expect(throws: DictionaryClientError.tooLarge(limit: 99_999)) {
+            try await client.data(from: feedURL, using: server)
+        }
+    }
+
     @Test func `bodies that the transport has decoded are not decoded again`() async throws {
         let server = ScriptedTransport(decodedCodings: ["gzip", "br"]) { request in
             let isFirst = request.value(forHTTPHeaderField: "Available-Dictionary") == nil
