@@ -24,7 +24,7 @@ final class LearnedDictionaries: Sendable {
         }
     }
 
-    /// What is known of a built chain.
+    /// The knowledge about a built chain.
     private struct Record: Sendable {
         var visits = FirstVisits()
         var proven = ProvenRows()

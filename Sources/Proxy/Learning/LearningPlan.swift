@@ -37,7 +37,7 @@ enum LearningReason: String, CaseIterable, Encodable, Sendable {
 
 /// Decides when a dictionary is learned, and learned anew: pure functions of facts.
 enum LearningPlan {
-    /// What is known of one route in one host.
+    /// The knowledge about one route in one host.
     struct Facts: Sendable {
         /// The first responses since the last dictionary.
         var visits = FirstVisits()
@@ -58,7 +58,7 @@ enum LearningPlan {
         case train(responses: Int)
     }
 
-    /// What a client pays for a dictionary of 8 KiB, the smallest that is tried, if it is long for one.
+    /// The download of a dictionary of 8 KiB, the smallest that is tried: most are shorter.
     static let downloadBytesMin = 2 << 10
     /// With fewer, one would be judged by chance.
     static let clientsMin = 3

@@ -7,7 +7,7 @@ internal import Storage
 ///
 /// It holds its memory, and is the only one, as long as one of its jobs exists.
 final class LearningRun: Sendable {
-    /// What is learned, and for whom.
+    /// The dictionary that a run is to make.
     struct Order: Sendable {
         let chain: ChainKey
         let route: Route

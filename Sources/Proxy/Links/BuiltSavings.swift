@@ -1,4 +1,4 @@
-/// What a built dictionary saves in the first responses of its route, as clients get them.
+/// The savings of a built dictionary, counted in the first responses that clients get of its route.
 ///
 /// They are held out by nature: most are younger than the dictionary. Each client counts a few times only, so that none decides
 /// what others are announced.

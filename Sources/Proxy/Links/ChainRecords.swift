@@ -7,7 +7,7 @@ struct ChainRecord: Sendable {
     /// The last proven body and its variant.
     var proven: (body: Digest, variant: String)?
     var ledger = AnnouncementLedger()
-    /// What the built dictionary of this chain saves.
+    /// The savings of the built dictionary of this chain.
     var savings = BuiltSavings()
 }
 
