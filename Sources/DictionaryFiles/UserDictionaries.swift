@@ -191,9 +191,11 @@ package struct HeldBody: Sendable {
 package struct ClientRecord: Codable, Sendable {
     package let dictionary: CachedDictionary
     package let fields: [ResponseField]
+    /// What the response was chosen by (RFC 9111 section 4.1), as a digest; nil if it answers no request.
+    package let selection: String?
 
-    package init(dictionary: CachedDictionary, fields: [ResponseField]) {
-        (self.dictionary, self.fields) = (dictionary, fields)
+    package init(dictionary: CachedDictionary, fields: [ResponseField], selection: String? = nil) {
+        (self.dictionary, self.fields, self.selection) = (dictionary, fields, selection)
     }
 
     /// True if the response said that bodies of requests may be in dcz.

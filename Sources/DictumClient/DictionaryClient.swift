@@ -121,10 +121,9 @@ public struct DictionaryClient: Sendable {
     /// A body that cannot be decoded is asked for again only before its first piece; afterwards the sequence throws.
     public func stream(
         for request: URLRequest, operation: String? = nil, using transport: some Transport
-    ) async throws -> (AsyncThrowingStream<Data, any Error>, URLResponse) {
+    ) async throws -> (DecodedPieces, URLResponse) {
         let response = try await exchange(transport, operation).open(request)
-        let pieces = AsyncThrowingStream { try await response.nextPiece() }
-        return (pieces, try response.urlResponse(bodyBytes: nil))
+        return (DecodedPieces(response), try response.urlResponse(bodyBytes: nil))
     }
 
     private func exchange(_ transport: some Transport, _ operation: String?) -> ClientExchange {

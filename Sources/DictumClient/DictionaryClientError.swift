@@ -6,6 +6,8 @@ public enum DictionaryClientError: Error, Equatable, Sendable, CustomStringConve
     case notHTTP
     /// The session is a background session.
     case backgroundSession
+    /// The body of the request is a stream.
+    case bodyStream
     /// The response redirects too often, or to a URL that is not http or https.
     case redirect(String)
     /// The decoded body has more bytes than the client allows.
@@ -21,6 +23,8 @@ public enum DictionaryClientError: Error, Equatable, Sendable, CustomStringConve
         case .notHTTP: "invalid URL: expected one with http or https and a host"
         case .backgroundSession:
             "a background session writes bodies to files before the app can decode them; use a default or ephemeral session"
+        case .bodyStream:
+            "a body that is a stream cannot be sent again after a redirect; set httpBody, or send this request without the client"
         case .redirect(let target): "cannot follow the redirect to \(target)"
         case .tooLarge(let limit):
             "the decoded body has more than \(limit) bytes; raise bodyBytesMax if that is right"

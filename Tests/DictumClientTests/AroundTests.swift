@@ -59,6 +59,105 @@ import Testing
         #expect(body.isEmpty && (head as? HTTPURLResponse)?.statusCode == 304)
     }
 
+    @Test(
+        arguments: [("Accept", "Accept"), ("Accept", "X-Other, accept"), ("Authorization", "X-Other")],
+        ["a", nil, "b"])
+    func `the client asks about the held body only with the values that it was chosen by`(
+        names: (field: String, vary: String), value: String?
+    ) async throws {
+        let client = try folder.client()
+        let server = ScriptedTransport([
+            try response(feed(0), [life, ("ETag", "\"1\""), ("Vary", names.vary)]), try response(feed(1)),
+        ])
+        for value in ["a", value] {
+            var request = URLRequest(url: feedURL)
+            request.setValue(value, forHTTPHeaderField: names.field)
+            _ = try await client.data(for: request, using: server)
+        }
+        let asked = server.requests.map { $0.value(forHTTPHeaderField: "If-None-Match") }
+        #expect(asked == [nil, value == "a" ? "\"1\"" : nil])
+        let isStored = folder.files(endingIn: ".dictum").contains { file in
+            (try? String(contentsOf: file, encoding: .utf8))?.contains("Authorization") == true
+        }
+        #expect(!isStored)
+    }
+
+    @Test func `a 304 to a date of the app's says nothing of a body without an entity tag`() async throws {
+        let client = try folder.client()
+        let server = ScriptedTransport([
+            try response(feed(0)),
+            TransportResponse(status: 304, fields: [("ETag", "\"other\"")], body: Data()),
+            try response(feed(1)),
+        ])
+        _ = try await client.data(from: feedURL, using: server)
+        var request = URLRequest(url: feedURL)
+        request.setValue("Thu, 01 Jan 2026 00:00:00 GMT", forHTTPHeaderField: "If-Modified-Since")
+        #expect(try await client.data(for: request, using: server).0.isEmpty)
+        _ = try await client.data(from: feedURL, using: server)
+        #expect(server.requests[2].value(forHTTPHeaderField: "If-None-Match") == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("HEAD", 200, nil), ("GET", 204, nil), ("GET", 304, nil), ("GET", 206, "bytes=0-9"),
+            ("GET", 200, nil),
+        ] as [(String, Int, String?)])
+    func `a response that has no whole body in its coding passes as it came`(
+        method: String, status: Int, range: String?
+    ) async throws {
+        let part = Data(status == 206 ? [1, 2, 3] : [])
+        let server = ScriptedTransport { _ in
+            TransportResponse(
+                status: status, fields: [("Content-Encoding", "gzip"), ("Content-Length", "9")], body: part)
+        }
+        var request = URLRequest(url: feedURL)
+        request.httpMethod = method
+        request.setValue(range, forHTTPHeaderField: "Range")
+        if status == 304 { request.setValue("\"a\"", forHTTPHeaderField: "If-None-Match") }
+        let (body, head) = try await folder.client().data(for: request, using: server)
+        let fields = try #require(head as? HTTPURLResponse)
+        #expect(body == part && fields.statusCode == status)
+        let isDecoded = method == "GET" && status == 200
+        #expect(fields.value(forHTTPHeaderField: "Content-Encoding") == (isDecoded ? nil : "gzip"))
+        #expect(fields.value(forHTTPHeaderField: "Content-Length") == (isDecoded ? "0" : "9"))
+        let asked = server.requests[0].value(forHTTPHeaderField: "Accept-Encoding")
+        #expect((asked == nil) == (method == "HEAD" || range != nil))
+    }
+
+    @Test func `a redirect in a coding is followed without its body`() async throws {
+        let server = ScriptedTransport([
+            TransportResponse(
+                status: 302, fields: [("Location", "/feed"), ("Content-Encoding", "gzip")], body: Data()),
+            try response(feed(0)),
+        ])
+        #expect(try await folder.client().data(from: feedURL, using: server).0 == feed(0))
+    }
+
+    @Test func `a transport that has undone zstd may leave its name in the head`() async throws {
+        let server = ScriptedTransport(decodedCodings: ["gzip"]) { request in
+            let asked = request.value(forHTTPHeaderField: "Accept-Encoding") ?? ""
+            return try asked.hasPrefix("identity")
+                ? response(feed(0), coding: .zstd) : response(feed(0), [("Content-Encoding", "zstd")])
+        }
+        for asked in ["zstd", "identity;q=0.5, zstd"] {
+            var request = URLRequest(url: feedURL)
+            request.setValue(asked, forHTTPHeaderField: "Accept-Encoding")
+            #expect(try await folder.client().data(for: request, using: server).0 == feed(0))
+        }
+    }
+
+    @Test func `a body that is a stream is refused with words, before anything is sent`() async throws {
+        let server = ScriptedTransport([try response(feed(0))])
+        var request = URLRequest(url: feedURL)
+        request.httpMethod = "PUT"
+        request.httpBodyStream = InputStream(data: feed(0))
+        let client = try folder.client()
+        await #expect(throws: DictionaryClientError.bodyStream) {
+            try await client.data(for: request, using: server)
+        }
+        #expect(server.requests.isEmpty)
+    }
+
     @Test func `a redirect to another origin takes along neither dictionary nor credentials`() async throws {
         let client = try folder.client()
         let server = ScriptedTransport([

@@ -67,6 +67,16 @@ final class ClientFolder {
         events.withLock { $0 }.compactMap { if case .finished(let metrics) = $0 { metrics } else { nil } }
     }
 
+    /// How many dictionaries were dropped because a request with them failed.
+    var droppedCount: Int {
+        events.withLock { $0 }.count { if case .dictionaryDropped = $0 { true } else { false } }
+    }
+
+    /// Why offers were not kept.
+    var unkeptCauses: [String] {
+        events.withLock { $0 }.compactMap { if case .notKept(_, let cause) = $0 { cause } else { nil } }
+    }
+
     /// The files of all users whose names end so.
     func files(endingIn suffix: String) -> [URL] {
         let all = FileManager.default.enumerator(at: url, includingPropertiesForKeys: nil)?.compactMap {

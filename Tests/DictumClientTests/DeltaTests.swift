@@ -71,10 +71,9 @@ import Testing
         // The plain response became a dictionary in its place.
         #expect(server.named == [nil, name(of: feed(0)), nil, name(of: feed(1))])
         #expect(folder.metrics.map(\.isRetried) == [false, true, false])
-        let isTold = folder.events.withLock { $0 }.contains { event in
-            if case .dictionaryDropped(feedURL, _) = event { true } else { false }
-        }
-        #expect(isTold)
+        #expect(folder.droppedCount == 1)
+        // What could not be used came over the network, too.
+        #expect(folder.metrics[1].wireBytes >= bytes.count + feed(1).count)
     }
 
     @Test func `a delta without a dictionary is an error, and not asked for again`() async throws {
@@ -134,23 +133,44 @@ import Testing
         #expect(asked == ["gzip, br", "dcz, dcb, gzip, br"])
     }
 
-    @Test func `a stream delivers the pieces of a delta, and keeps the whole`() async throws {
-        let client = try folder.client()
-        let large = Data((0..<200).flatMap { _ in feed(3) })
+    @Test
+    func `a delta that decodes to more than the limit costs its dictionary, and is not asked for again`()
+        async throws
+    {
+        let client = try folder.client(bodyBytesMax: 100_000)
+        let bomb = Data(repeating: 0x20, count: 1 << 20)
         let server = ScriptedTransport([
-            try response(large), try response(large + feed(4), coding: .dcz, over: large),
-            try response(feed(5)),
+            try response(feed(0)), try response(bomb, coding: .dcz, over: feed(0)), try response(feed(1)),
         ])
         _ = try await client.data(from: feedURL, using: server)
-        let (pieces, head) = try await client.stream(for: URLRequest(url: feedURL), using: server)
-        #expect((head as? HTTPURLResponse)?.statusCode == 200)
-        var (body, count) = (Data(), 0)
-        for try await piece in pieces {
-            body += piece
-            count += 1
+        await #expect(throws: DictionaryClientError.tooLarge(limit: 100_000)) {
+            try await client.data(from: feedURL, using: server)
         }
-        #expect(body == large + feed(4) && count > 1)
         _ = try await client.data(from: feedURL, using: server)
-        #expect(server.named.last == name(of: large + feed(4)))
+        #expect(server.named == [nil, name(of: feed(0)), nil] && folder.droppedCount == 1)
+    }
+
+    @Test func `a second request that is redirected is followed`() async throws {
+        let client = try folder.client()
+        var wrong = try response(feed(1), coding: .dcz, over: feed(0))
+        let bytes = try await #require(wrong.nextPiece()).dropLast(5)
+        wrong = TransportResponse(status: 200, fields: wrong.fields, body: bytes)
+        let server = ScriptedTransport([
+            try response(feed(0)), wrong,
+            TransportResponse(status: 307, fields: [("Location", "/feed?2")], body: Data()),
+            try response(feed(1)),
+        ])
+        for version in 0..<2 {
+            #expect(try await client.data(from: feedURL, using: server).0 == feed(version))
+        }
+        #expect(folder.metrics.map(\.isRetried) == [false, true])
+    }
+
+    @Test func `an offer of a body that is too large is not kept, and the app is told`() async throws {
+        let client = try folder.client()
+        let large = Data(repeating: 0x20, count: 8 << 20 + 1)
+        let server = ScriptedTransport([try response(large)])
+        _ = try await client.data(from: feedURL, using: server)
+        #expect(folder.unkeptCauses == ["too large"] && folder.files(endingIn: ".dictum.body").isEmpty)
     }
 }

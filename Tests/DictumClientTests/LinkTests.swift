@@ -67,6 +67,24 @@ import Testing
         #expect(server.requests.count == 1)
     }
 
+    @Test(arguments: ["/linked/2", "https://other.test/linked/2"])
+    func `a redirect of a linked dictionary is followed within its origin`(location: String) async throws {
+        let client = try folder.client()
+        let server = ScriptedTransport { request in
+            switch request.url?.path {
+            case "/linked": TransportResponse(status: 302, fields: [("Location", location)], body: Data())
+            case "/linked/2": try response(feed(0), match: nil)
+            default:
+                try response(
+                    feed(1), [("Link", "</linked>; rel=\"compression-dictionary\"")], match: nil)
+            }
+        }
+        _ = try await client.data(from: feedURL, using: server)
+        await client.fetchLinked()
+        let isFollowed = server.requests.last?.url?.path == "/linked/2"
+        #expect(isFollowed == location.hasPrefix("/"))
+    }
+
     @Test func `what the app forbids, and what is named after a log-out, is not fetched`() async throws {
         var options = DictionaryClient.Options()
         options.mayFetchLinked = { $0.path != "/linked" }

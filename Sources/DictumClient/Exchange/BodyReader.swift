@@ -12,7 +12,9 @@ actor BodyReader {
     private let limit: Int
     /// The decoder of the body; nil once it has ended, and from the start if the body passes as it came.
     private var decoder: Decoder?
-    private let isDecoded: Bool
+    private let coding: ContentCoding?
+    /// True if the transport may have undone a coding whose name is still in the head.
+    private let transportMayDecode: Bool
     private var input: [UInt8] = []
     private var offset = 0
     private var isAtEnd = false
@@ -27,15 +29,15 @@ actor BodyReader {
     /// Takes the pieces of a body in a coding; nil lets it pass as it comes.
     init(
         _ nextPiece: @escaping @Sendable () async throws -> Data?, coding: ContentCoding?, dictionary: Body?,
-        limit: Int,
-        copyBytesMax: Int?
+        limit: Int, copyBytesMax: Int?, transportMayDecode: Bool
     ) throws(CodingError) {
         self.nextPiece = nextPiece
         self.limit = limit
         self.copyBytesMax = copyBytesMax ?? 0
         copy = copyBytesMax == nil ? nil : []
-        isDecoded = coding != nil && coding != .identity
-        if let coding, isDecoded {
+        self.transportMayDecode = transportMayDecode
+        self.coding = coding == .identity ? nil : coding
+        if let coding = self.coding {
             // A ratio bounds nothing that the limit does not: the deltas of a feed may be a thousand times shorter.
             let limits = DecoderLimits(maxBytes: limit, maxRatio: 10_000)
             decoder = try Codec.decoder(for: coding, dictionary: dictionary, limits: limits)
@@ -67,13 +69,18 @@ actor BodyReader {
             if let piece = try decoded() { return deliver(piece) }
             guard !isAtEnd else { return nil }
             guard let piece = try await nextPiece() else {
+                // A transport may end a body in silence when the task is cancelled.
+                try Task.checkCancellation()
                 isAtEnd = true
-                try decoder?.finish()
+                // Some servers name a coding of an empty body.
+                let isEmpty = wireBytes == 0 && coding?.usesDictionary == false
+                if !isEmpty { try decoder?.finish() }
                 decoder = nil
                 return nil
             }
+            if wireBytes == 0, isDecodedAlready(piece) { decoder = nil }
             wireBytes += piece.count
-            if isDecoded {
+            if decoder != nil {
                 (input, offset) = ([UInt8](piece), 0)
             } else if !piece.isEmpty {
                 guard piece.count <= limit - bodyBytes else {
@@ -82,6 +89,14 @@ actor BodyReader {
                 return deliver(piece)
             }
         }
+    }
+
+    /// Returns true if the first piece of a body in zstd is no frame of Zstandard (RFC 8878 section 3.1): newer systems undo this
+    /// coding by themselves, and leave its name in the head.
+    private func isDecodedAlready(_ piece: Data) -> Bool {
+        guard transportMayDecode, coding == .zstd, piece.count >= 4 else { return false }
+        let magic = piece.prefix(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        return magic != 0xFD2F_B528 && magic & 0xFFFF_FFF0 != 0x184D_2A50
     }
 
     /// Decodes a part of the input; returns nil if it leads to no bytes.

@@ -16,17 +16,13 @@ struct ClientExchange: Sendable {
     /// True if the client fetches by itself what a Link has named.
     var isOfLink = false
 
-    /// Sends a request and returns the response once its first bytes have been decoded.
+    /// Sends a request and returns the response behind all redirects; if it is a delta, once its first bytes have been decoded.
     func open(_ request: URLRequest) async throws -> OpenResponse {
+        // A stream is read once, and a redirect or a second request would need it again.
+        guard request.httpBodyStream == nil else { throw DictionaryClientError.bodyStream }
         let generation = await dictionaries.generation
         if !isOfLink { await dictionaries.linked.noteUse() }
-        var request = request
-        for _ in 0...Redirect.countMax {
-            let response = try await openOnce(request, generation)
-            guard let next = try RedirectRule.next(after: request, response.head) else { return response }
-            request = next
-        }
-        throw DictionaryClientError.redirect(request.url?.absoluteString ?? "")
+        return try await behindRedirects(openOnce(request, generation))
     }
 
     /// Sends a request and collects the whole body.
@@ -37,13 +33,36 @@ struct ClientExchange: Sendable {
         do {
             return (try await response.collect(), response)
         } catch let error as CodingError {
-            let again = try await retry(response.request, after: error, response)
+            let again = try await behindRedirects(retry(response.request, after: error, response))
             do {
                 return (try await again.collect(), again)
             } catch let error as CodingError {
                 throw failure(error)
             }
         }
+    }
+
+    private func behindRedirects(_ first: OpenResponse) async throws -> OpenResponse {
+        var response = first
+        for _ in 0..<Redirect.countMax {
+            guard let next = try redirect(of: response) else { return response }
+            let former = response
+            response = try await openOnce(next, former.generation)
+            response.isRetry = response.isRetry || former.isRetry
+            response.lostBytes += former.lostBytes
+        }
+        guard let next = try redirect(of: response) else { return response }
+        throw DictionaryClientError.redirect(next.url?.absoluteString ?? "")
+    }
+
+    /// Returns the request that a response redirects to; nil if it does not.
+    private func redirect(of response: OpenResponse) throws -> URLRequest? {
+        guard let next = try RedirectRule.next(after: response.request, response.head) else { return nil }
+        // A Link may name dictionaries of its own origin only.
+        if isOfLink, ClientRequest.target(of: next.url)?.origin != response.visit.target.origin {
+            throw DictionaryClientError.redirect(next.url?.absoluteString ?? "")
+        }
+        return next
     }
 
     private func openOnce(_ request: URLRequest, _ generation: Int) async throws -> OpenResponse {
@@ -54,6 +73,7 @@ struct ClientExchange: Sendable {
             held = await dictionaries.held(
                 for: target, operation: operation, isGet: ClientRequest.method(request) == "GET",
                 now: Self.now)
+            if held.own?.record.isSelected(by: request) == false { held.own = nil }
         }
         let upload = await codedUpload(of: request, to: target)
         // A request has one Dictionary-ID.
@@ -65,6 +85,8 @@ struct ClientExchange: Sendable {
         if let upload, response.head.status == 415 {
             response = try await sendPlain(request, after: response, upload)
         }
+        // Other bodies have no dictionary to blame, and the app need not wait for their first bytes.
+        guard response.coding?.usesDictionary == true else { return response }
         do {
             try await response.reader.prepare()
             return response
@@ -84,37 +106,37 @@ struct ClientExchange: Sendable {
     private func sendPlain(
         _ request: URLRequest, after refused: OpenResponse, _ upload: CodedUpload
     ) async throws -> OpenResponse {
-        let dictionary = upload.dictionary.record.dictionary
-        if CodedUpload.isAboutDictionary(refused.head) { await dictionaries.remove(dictionary) }
-        if let url = request.url {
-            options.onEvent(.dictionaryDropped(url, cause: "the server refused a body coded over it"))
-        }
+        let cause = "the server refused a body coded over it"
+        let isRemoved = CodedUpload.isAboutDictionary(refused.head)
+        await drop(upload.dictionary, of: request, cause: cause, isRemoved: isRemoved)
+        return try await sendAgain(request, instead: refused)
+    }
+
+    /// Sends a request without dictionaries and conditions of the client's own.
+    private func sendAgain(_ request: URLRequest, instead failed: OpenResponse) async throws -> OpenResponse {
         let visit = ClientRequest(
-            request, refused.visit.target, best: nil, own: nil, decodedCodings: transport.decodedCodings)
-        var response = try await send(visit, request, mayKeep: refused.mayKeep, refused.generation)
+            request, failed.visit.target, best: nil, own: nil, decodedCodings: transport.decodedCodings)
+        var response = try await send(visit, request, mayKeep: failed.mayKeep, failed.generation)
         response.isRetry = true
+        response.lostBytes = await failed.lostBytes + failed.reader.wireBytes
         return response
     }
 
-    /// Sends a request once more without a dictionary; throws if it had none, or the fault is not its dictionary's.
+    /// Forgets a dictionary with which a request failed, and tells the app.
+    func drop(_ held: HeldBody, of request: URLRequest, cause: String, isRemoved: Bool = true) async {
+        if isRemoved { await dictionaries.remove(held.record.dictionary) }
+        if let url = request.url { options.onEvent(.dictionaryDropped(url, cause: cause)) }
+    }
+
+    /// Sends a request once more without a dictionary; throws if it had none, or a second response would not be better.
     private func retry(
         _ request: URLRequest, after error: CodingError, _ failed: OpenResponse
     ) async throws -> OpenResponse {
-        guard let offered = failed.visit.offered, error.stage != .limit else { throw failure(error) }
-        await dictionaries.remove(offered.record.dictionary)
-        if let url = request.url { options.onEvent(.dictionaryDropped(url, cause: "\(error)")) }
-        // The server has acted upon a POST already (RFC 9110 section 9.2.2).
-        guard ClientRequest.method(request) != "POST" else { throw failure(error) }
-        let visit = ClientRequest(
-            request, failed.visit.target, best: nil, own: nil, decodedCodings: transport.decodedCodings)
-        var response = try await send(visit, request, mayKeep: true, failed.generation)
-        response.isRetry = true
-        do {
-            try await response.reader.prepare()
-        } catch let error as CodingError {
-            throw failure(error)
-        }
-        return response
+        guard let offered = failed.visit.offered else { throw failure(error) }
+        await drop(offered, of: request, cause: "\(error)")
+        // The body is too long in any coding, or the server has acted upon a POST already (RFC 9110 section 9.2.2).
+        guard error.stage != .limit, ClientRequest.method(request) != "POST" else { throw failure(error) }
+        return try await sendAgain(request, instead: failed)
     }
 
     private func send(
@@ -123,17 +145,16 @@ struct ClientExchange: Sendable {
         let head = try await transport.send(visit.urlRequest)
         let receivedAt = Self.now
         let confirmed = head.status == 304 ? visit.confirmed : nil
-        let coding = codingToUndo(head)
+        let coding = codingToUndo(head, of: request)
         let isOffer = mayKeep && head.status == 200 && !head.lines("use-as-dictionary").isEmpty
         let reader: BodyReader
         do throws(CodingError) {
-            let pieces = confirmed.map { held in
-                TransportResponse(status: 200, fields: [], body: Data(held.body.bytes)).nextPiece
-            }
+            let pieces = confirmed.map { TransportResponse.pieces(of: Data($0.body.bytes)) }
             reader = try BodyReader(
                 pieces ?? head.nextPiece, coding: confirmed == nil ? coding : nil,
                 dictionary: coding?.usesDictionary == true ? visit.offered?.body : nil,
-                limit: options.bodyBytesMax, copyBytesMax: isOffer ? options.dictionaryBytesMax : nil)
+                limit: options.bodyBytesMax, copyBytesMax: isOffer ? options.dictionaryBytesMax : nil,
+                transportMayDecode: !transport.decodedCodings.isEmpty)
         } catch {
             // A dictionary coding without a dictionary: the server's fault, and nothing can be retried.
             throw failure(error)
@@ -143,9 +164,14 @@ struct ClientExchange: Sendable {
             reader: reader, mayKeep: mayKeep, generation: generation, receivedAt: receivedAt)
     }
 
-    /// Returns the coding that the client has to undo; nil for one that it does not know, or the transport's own.
-    private func codingToUndo(_ head: TransportResponse) -> ContentCoding? {
-        guard let coding = ContentCoding(contentEncoding: head.lines("content-encoding")) else { return nil }
+    /// Returns the coding that the client has to undo; nil for one that it does not know, the transport's own, and a response
+    /// without a whole content.
+    private func codingToUndo(_ head: TransportResponse, of request: URLRequest) -> ContentCoding? {
+        // RFC 9110 sections 6.4.1 and 15.3.7: the coding is that of the content which another request would get.
+        let isWhole = ClientRequest.method(request) != "HEAD" && ![204, 205, 206, 304].contains(head.status)
+        guard isWhole, let coding = ContentCoding(contentEncoding: head.lines("content-encoding")) else {
+            return nil
+        }
         return transport.decodedCodings.contains(coding.token) ? nil : coding
     }
 

@@ -56,17 +56,18 @@ struct ClientRequest {
             request.setValue(value, forHTTPHeaderField: name)
         }
         let asked = request.value(forHTTPHeaderField: "Accept-Encoding")
-        request.setValue(
-            Self.acceptEncoding(asked, decodedCodings, withDictionary: best != nil),
-            forHTTPHeaderField: "Accept-Encoding")
-        if !isConditional, let etag = own?.record.dictionary.etag {
-            request.setValue(etag, forHTTPHeaderField: "If-None-Match")
+        if Self.method(request) != "HEAD", request.value(forHTTPHeaderField: "Range") == nil {
+            request.setValue(
+                Self.acceptEncoding(asked, decodedCodings, withDictionary: best != nil),
+                forHTTPHeaderField: "Accept-Encoding")
         }
-        let asksForOwn = request.value(forHTTPHeaderField: "If-None-Match") == own?.record.dictionary.etag
+        let tag = own?.record.dictionary.etag
+        if !isConditional, let tag { request.setValue(tag, forHTTPHeaderField: "If-None-Match") }
+        let asksForOwn = tag != nil && request.value(forHTTPHeaderField: "If-None-Match") == tag
         urlRequest = request
         self.target = target
         offered = best
-        confirmed = isConditional ? nil : own
+        confirmed = !isConditional && asksForOwn ? own : nil
         known = isConditional && asksForOwn ? own : nil
     }
 

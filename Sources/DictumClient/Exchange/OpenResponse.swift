@@ -23,6 +23,8 @@ struct OpenResponse: Sendable {
     /// Milliseconds since 1970.
     let receivedAt: Int64
     var isRetry = false
+    /// The bytes of bodies that came before this one and could not be used.
+    var lostBytes = 0
 
     /// The response as if it had never been coded: 200 with the fields of the body that a 304 confirmed, and without
     /// those of the coding.
@@ -62,6 +64,9 @@ struct OpenResponse: Sendable {
         do {
             if let piece = try await reader.next() { return piece }
         } catch let error as CodingError {
+            if coding?.usesDictionary == true, let offered = visit.offered {
+                await exchange.drop(offered, of: request, cause: "\(error)")
+            }
             throw DictionaryClientError(error, bodyBytesMax: exchange.options.bodyBytesMax)
         }
         await end()
@@ -83,7 +88,7 @@ struct OpenResponse: Sendable {
             await exchange.dictionaries.linked.noteUse()
             await exchange.followLinks(of: self)
         }
-        let wireBytes = confirmed == nil ? await reader.wireBytes : 0
+        let wireBytes = lostBytes + (confirmed == nil ? await reader.wireBytes : 0)
         let bodyBytes = await reader.bodyBytes
         guard let url = request.url else { return }
         let metrics = FetchMetrics(
@@ -100,8 +105,15 @@ struct OpenResponse: Sendable {
     private func keep() async -> Bool {
         let old = head.status == 304 ? visit.confirmed ?? visit.known : nil
         var body = old?.body
-        if head.status == 200, let copy = await reader.takeCopy() { body = Body(copy) }
-        guard mayKeep, let body, let url = request.url else { return false }
+        guard mayKeep, let url = request.url else { return false }
+        if head.status == 200, !head.lines("use-as-dictionary").isEmpty {
+            guard let copy = await reader.takeCopy() else {
+                exchange.options.onEvent(.notKept(url, cause: "too large"))
+                return false
+            }
+            body = Body(copy)
+        }
+        guard let body else { return false }
         let isGet = ClientRequest.method(request) == "GET"
         do {
             let dictionary = try CachedDictionary(
@@ -110,8 +122,12 @@ struct OpenResponse: Sendable {
                 fields: { $0 == "last-modified" && !isGet ? [] : head.lines($0) }, of: visit.target,
                 digest: body.digest, bytes: body.count, operation: exchange.operation,
                 confirming: old?.record.dictionary, receivedAt: receivedAt / 1000, storedAt: receivedAt)
-            let record = ClientRecord(dictionary: dictionary, fields: storedFields(updating: old))
-            return try await exchange.dictionaries.keep(record, body, generation: generation)
+            let fields = storedFields(updating: old)
+            let record = ClientRecord(
+                dictionary: dictionary, fields: fields, selection: ClientRecord.selection(request, fields))
+            let isKept = try await exchange.dictionaries.keep(record, body, generation: generation)
+            if !isKept { exchange.options.onEvent(.notKept(url, cause: "too large, or removed meanwhile")) }
+            return isKept
         } catch {
             let cause = (error as? UnkeptCause)?.rawValue ?? "\(error)"
             exchange.options.onEvent(.notKept(url, cause: cause))

@@ -39,8 +39,13 @@ public struct TransportResponse: Sendable {
 
     /// Makes a response whose body is whole already.
     public init(status: Int, fields: [(name: String, value: String)], body: Data) {
+        self.init(status: status, fields: fields, nextPiece: Self.pieces(of: body))
+    }
+
+    /// Returns a body that is whole already as one piece.
+    static func pieces(of body: Data) -> @Sendable () async throws -> Data? {
         let rest = OnePiece(body)
-        self.init(status: status, fields: fields, nextPiece: { await rest.take() })
+        return { await rest.take() }
     }
 
     /// Returns the lines of a field, by its name in lower case.

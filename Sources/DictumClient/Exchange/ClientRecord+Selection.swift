@@ -1,0 +1,27 @@
+internal import Dictionaries
+internal import DictionaryFiles
+internal import Foundation
+internal import Primitives
+
+#if canImport(FoundationNetworking)
+internal import FoundationNetworking
+#endif
+
+extension ClientRecord {
+    /// Returns a digest of what a response was chosen by (RFC 9111 section 4.1): the request fields that its Vary names, and the
+    /// credentials, which another user of the same store may have changed.
+    static func selection(_ request: URLRequest, _ fields: [ResponseField]) -> String {
+        let vary = Vary.names(fields.filter { $0.name.lowercased() == "vary" }.map(\.value))
+        let names = Set(vary + ["authorization"]).subtracting(ofDictionaries)
+        let lines = names.sorted().map { name in
+            name + (request.value(forHTTPHeaderField: name).map { ": " + $0 } ?? "")
+        }
+        return Digest(of: Array(lines.joined(separator: "\n").utf8).span).hex
+    }
+
+    /// The fields that the client sets by itself, and on which no decoded body depends.
+    private static let ofDictionaries: Set = ["accept-encoding", "available-dictionary", "dictionary-id"]
+
+    /// Returns true if the response could answer a request, so that the client may ask whether it still does.
+    func isSelected(by request: URLRequest) -> Bool { selection == Self.selection(request, fields) }
+}

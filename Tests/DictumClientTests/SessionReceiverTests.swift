@@ -1,0 +1,119 @@
+import Foundation
+import FoundationNetworking
+import Primitives
+import Testing
+
+@testable import DictumClient
+
+/// The bodies of a session, piece by piece.
+///
+/// Foundation on Linux asks the delegate of a session where others ask that of a task.
+@Suite(.serialized) struct SessionReceiverTests {
+    private let receiver = SessionReceiver()
+
+    private func task() -> URLSessionDataTask {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [PiecewiseProtocol.self]
+        let session = URLSession(configuration: configuration, delegate: receiver, delegateQueue: nil)
+        defer { session.finishTasksAndInvalidate() }
+        return session.dataTask(with: feedURL)
+    }
+
+    private func body(of response: TransportResponse) async throws -> [Data] {
+        var pieces: [Data] = []
+        while let piece = try await response.nextPiece() { pieces.append(piece) }
+        return pieces
+    }
+
+    @Test func `the head comes before the body, and each piece as it arrived`() async throws {
+        PiecewiseProtocol.steps.withLock { $0 = [.piece(feed(0)), .piece(feed(1))] }
+        let response = try await receiver.response(of: task())
+        #expect(response.status == 200 && response.lines("x-test") == ["1"])
+        #expect(try await body(of: response) == [feed(0), feed(1)])
+    }
+
+    @Test func `a body that breaks off throws what the session says`() async throws {
+        PiecewiseProtocol.steps.withLock { $0 = [.piece(feed(0)), .failure] }
+        let response = try await receiver.response(of: task())
+        await #expect(throws: URLError.self) { _ = try await body(of: response) }
+    }
+
+    @Test func `a failure before the head throws`() async throws {
+        PiecewiseProtocol.steps.withLock { $0 = [.failureWithoutHead] }
+        let receiver = receiver
+        await #expect(throws: URLError.self) { _ = try await receiver.response(of: task()) }
+    }
+
+    @Test func `the task rests while more waits than may be held, and goes on once the app has drawn it`()
+        async throws
+    {
+        let piece = Data(repeating: 0x20, count: 300 << 10)
+        PiecewiseProtocol.steps.withLock { $0 = [.head] }
+        let task = task()
+        let response = try await receiver.response(of: task)
+        for count in 1...4 {
+            receiver.urlSession(.shared, dataTask: task, didReceive: piece)
+            #expect((task.state == .suspended) == (count == 4))
+        }
+        #expect(try await response.nextPiece() == piece && task.state == .suspended)
+        for _ in 0..<2 { #expect(try await response.nextPiece() == piece) }
+        #expect(task.state == .running)
+        task.cancel()
+    }
+
+    @Test func `cancelling the app's task cancels that of the session, also in the middle of a body`()
+        async throws
+    {
+        PiecewiseProtocol.steps.withLock { $0 = [.head] }
+        let (receiver, task) = (receiver, task())
+        let (heads, came) = AsyncStream<Void>.makeStream()
+        let waiting = Task {
+            let response = try await receiver.response(of: task)
+            came.yield()
+            return try await response.nextPiece()
+        }
+        for await _ in heads { break }
+        waiting.cancel()
+        await #expect(throws: (any Error).self) { try await waiting.value }
+    }
+
+    @Test func `a body that nobody can draw any more ends its task`() async throws {
+        PiecewiseProtocol.steps.withLock { $0 = [.head] }
+        let task = task()
+        do { _ = try await receiver.response(of: task) }
+        #expect(task.state == .canceling || task.state == .completed)
+    }
+}
+
+/// Does what it is told.
+private final class PiecewiseProtocol: URLProtocol {
+    enum Step { case head, piece(Data), failure, failureWithoutHead }
+
+    static let steps = Guarded<[Step]>([])
+
+    override class func canInit(with request: URLRequest) -> Bool { true }
+
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    override func startLoading() {
+        let steps = Self.steps.withLock { $0 }
+        if case .failureWithoutHead? = steps.first { return fail() }
+        if let head = HTTPURLResponse(
+            url: feedURL, statusCode: 200, httpVersion: nil, headerFields: ["X-Test": "1"])
+        {
+            client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed)
+        }
+        for step in steps {
+            switch step {
+            case .piece(let data): client?.urlProtocol(self, didLoad: data)
+            case .failure: return fail()
+            case .head, .failureWithoutHead: return
+            }
+        }
+        client?.urlProtocolDidFinishLoading(self)
+    }
+
+    private func fail() { client?.urlProtocol(self, didFailWithError: URLError(.networkConnectionLost)) }
+
+    override func stopLoading() {}
+}
