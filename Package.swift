@@ -44,6 +44,13 @@ let ofServers: [Target.Dependency] = ["CBrotli", "CZlib", "CDeflate", "COpenSSL"
     .target(name: $0, condition: .when(platforms: [.linux]))
 }
 
+/// A package in the version with which this one is tested, or in a newer one that an app needs for itself.
+///
+/// A release is built of exactly these versions.
+func tried(url: String, at version: Version) -> Package.Dependency {
+    Context.environment["DICTUM_VERSION"] == nil ? .package(url: url, from: version) : .package(url: url, exact: version)
+}
+
 let package = Package(
     name: "dictum",
     platforms: [.iOS(.v15), .macOS(.v12)],
@@ -57,15 +64,15 @@ let package = Package(
             description: "A transport over AsyncHTTPClient for DictumClient: AsyncHTTPTransport.")
     ],
     dependencies: zstdPackage + [
-        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-http-structured-headers", exact: "1.7.0"),
-        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
-        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
-        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        tried(url: "https://github.com/apple/swift-argument-parser", at: "1.8.2"),
+        tried(url: "https://github.com/apple/swift-http-structured-headers", at: "1.7.0"),
+        tried(url: "https://github.com/apple/swift-log", at: "1.16.2"),
+        tried(url: "https://github.com/groue/GRDB.swift", at: "7.10.0"),
+        tried(url: "https://github.com/jpsim/Yams", at: "6.2.2"),
         // With the trait AsyncHTTPClient alone.
-        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
+        tried(url: "https://github.com/swift-server/async-http-client", at: "1.37.0"),
         // For `make docs` alone: no target depends on it.
-        .package(url: "https://github.com/swiftlang/swift-docc-plugin", exact: "1.5.0"),
+        tried(url: "https://github.com/swiftlang/swift-docc-plugin", at: "1.5.0"),
     ],
     targets: [
         // C libraries: a module map and a shim of `static inline` functions each. CLinux and CVersion alone have C files.

@@ -21,22 +21,47 @@ DRIVER = """        .executableTarget(
 """
 
 
+# What the page's package depends on.
+BESIDE = '.package(path: "../dictum", '
+
+
 def build(folder):
     """Builds the page's text and the driver in a folder that stays, so that SwiftNIO is built once; returns the programs."""
     folder.mkdir(parents=True, exist_ok=True)
-    beside = folder.parent / "dictum"
-    if not beside.is_symlink():
-        beside.symlink_to(ROOT)
     texts = page.files()
     targets = "    targets: [\n"
     check(targets in texts["Package.swift"], "the page's Package.swift has no targets")
-    texts["Package.swift"] = texts["Package.swift"].replace(targets, targets + DRIVER)
+    check(BESIDE in texts["Package.swift"], "the page's Package.swift does not depend on the folder beside it")
+    url, version = released(folder.parent / "released/dictum")
+    texts["Package.swift"] = texts["Package.swift"].replace(targets, targets + DRIVER).replace(
+        BESIDE, f'.package(url: "{url}", exact: "{version}", ')
     for name in ["Package.swift", "main.swift"]:
         (folder / name).write_text(texts[name], encoding="utf-8")
     (folder / "driver").mkdir(exist_ok=True)
     shutil.copy(page.HERE / "drivers/get.swift", folder / "driver/main.swift")
     subprocess.run(["swift", "build", "--quiet"], cwd=folder, check=True, timeout=BUILD_SECONDS)
     return folder / ".build/debug/feed", folder / ".build/debug/get"
+
+
+def released(folder):
+    """Makes a repository of this one's files with a tag, as an app depends on it: SwiftPM then refuses targets with unsafe flags.
+
+    Each run has a version of its own, since a version may not change."""
+    def git(*words, **options):
+        return subprocess.run(["git", *words], check=True, capture_output=True, text=True, **options).stdout
+
+    version = f"1.0.{int(time.time())}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name in git("ls-files", "--cached", "--others", "--exclude-standard", cwd=ROOT).splitlines():
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+    git("init", "--quiet", cwd=folder)
+    git("add", "--all", cwd=folder)
+    git("-c", "user.name=test", "-c", "user.email=test@localhost", "commit", "--quiet", "--message", version, cwd=folder)
+    git("tag", version, cwd=folder)
+    return folder.resolve().as_uri(), version
 
 
 class PollingApp:
@@ -98,3 +123,11 @@ class PollingApp:
         lines = self.poll("eve", "/own", 1)
         check(any("dictionaryDropped" in line for line in lines), f"the app was not told: {lines}")
         check([bool(exchange.advertised) for exchange in self.relay.take()][:2] == [True, False], "no retry without a dictionary")
+
+    def test_a_damaged_file_of_the_store_costs_one_whole_response_and_no_error(self):
+        self.poll("frank", "/own", 1)
+        for file in (self.folder / "app").rglob("*.dictum.body"):
+            body = file.read_bytes()
+            file.write_bytes(body[:-1] + bytes([body[-1] ^ 1]))
+        codings = self.codings(self.poll("frank", "/own", 2))
+        check(codings[0] != "dcz" and codings[1] == "dcz", f"expected one whole response and then a delta: {codings}")

@@ -107,6 +107,11 @@ public final class JSONDecoder {
     }
 }
 
+public final class InputStream: NSObject, Hashable, @unchecked Sendable {
+    public static func == (one: InputStream, other: InputStream) -> Bool { true }
+    public func hash(into hasher: inout Hasher) {}
+}
+
 public struct URLRequest: Hashable, Sendable {
     public enum CachePolicy: Sendable { case reloadIgnoringLocalCacheData }
     public enum NetworkServiceType: Sendable { case background }
@@ -114,6 +119,7 @@ public struct URLRequest: Hashable, Sendable {
     public var url: URL?
     public var httpMethod: String?
     public var httpBody: Data?
+    public var httpBodyStream: InputStream?
     public var httpShouldHandleCookies = true
     public var cachePolicy: CachePolicy {
         get { .reloadIgnoringLocalCacheData }
@@ -148,16 +154,31 @@ public final class HTTPURLResponse: URLResponse, @unchecked Sendable {
 public final class URLSessionConfiguration: NSObject, @unchecked Sendable {
     public var identifier: String? { nil }
 }
-public class URLSessionTask: NSObject, @unchecked Sendable {}
+public class URLSessionTask: NSObject, @unchecked Sendable {
+    @available(macOS 12, iOS 15, *)
+    public var delegate: (any URLSessionTaskDelegate)? {
+        get { nil }
+        set {}
+    }
+    public func resume() {}
+    public func suspend() {}
+    public func cancel() {}
+}
+public final class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
 public protocol URLSessionTaskDelegate: NSObject, Sendable {
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
+}
+public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 }
 public final class URLSession: NSObject, @unchecked Sendable {
     public var configuration: URLSessionConfiguration { URLSessionConfiguration() }
-    @available(macOS 12, iOS 15, *)
-    public func data(
-        for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
-    ) async throws -> (Data, URLResponse) { (Data(), URLResponse()) }
+    public enum ResponseDisposition: Sendable { case allow }
+    public func dataTask(with request: URLRequest) -> URLSessionDataTask { URLSessionDataTask() }
 }
