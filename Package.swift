@@ -48,7 +48,8 @@ let ofServers: [Target.Dependency] = ["CBrotli", "CZlib", "CDeflate", "COpenSSL"
 ///
 /// A release is built of exactly these versions.
 func tried(url: String, at version: Version) -> Package.Dependency {
-    Context.environment["DICTUM_VERSION"] == nil ? .package(url: url, from: version) : .package(url: url, exact: version)
+    Context.environment["DICTUM_VERSION"] == nil
+        ? .package(url: url, from: version) : .package(url: url, exact: version)
 }
 
 let package = Package(

@@ -45,3 +45,10 @@ internal import Glibc
     @usableFromInline func lock() { unsafe pthread_mutex_lock(mutex) }
     @usableFromInline func unlock() { unsafe pthread_mutex_unlock(mutex) }
 }
+
+extension Guarded: CustomReflectable where Value: ~Copyable {
+    /// Nothing: who looks by a mirror, such as an expectation that failed, does not hold the lock.
+    @usableFromInline package var customMirror: Mirror {
+        Mirror(self, children: EmptyCollection<Mirror.Child>())
+    }
+}
