@@ -23,24 +23,6 @@ struct ASCIITests {
     }
 }
 
-struct GuardedTests {
-    @Test func `no change is lost between threads`() {
-        let sum = Guarded(0)
-        DispatchQueue.concurrentPerform(iterations: 8) { _ in
-            for _ in 0..<1_000 { sum.withLock { $0 += 1 } }
-        }
-        #expect(sum.withLock { $0 } == 8_000)
-    }
-
-    @Test func `an error leaves the lock open`() {
-        let value = Guarded(1)
-        #expect(throws: CancellationError.self) {
-            try value.withLock { (_: inout Int) throws(CancellationError) in throw CancellationError() }
-        }
-        #expect(value.withLock { $0 } == 1)
-    }
-}
-
 struct SystemClockTests {
     @Test func `the monotonic clock never goes back, and the other ones agree`() {
         let before = SystemClock.monotonicNanoseconds
