@@ -174,10 +174,11 @@ enum RedirectRule {
         if !rule.keepsContent {
             next.httpMethod = rule.method
             next.httpBody = nil
-            for name in Redirect.contentFields { next.setValue(nil, forHTTPHeaderField: name) }
         }
-        if target.origin != from.origin {
-            for name in Redirect.credentialFields { next.setValue(nil, forHTTPHeaderField: name) }
+        let isOther = target.origin != from.origin
+        for name in (request.allHTTPHeaderFields ?? [:]).keys
+        where !Redirect.takesAlong(name, toOtherOrigin: isOther, keepsContent: rule.keepsContent) {
+            next.setValue(nil, forHTTPHeaderField: name)
         }
         return next
     }

@@ -123,8 +123,10 @@ internal import Testing
         .timeLimit(.minutes(40)),
         arguments: [
             ["-H", "Authorization: Bearer one"], ["--cookie", "sid=one"], ["-H", "Cookie: sid=one"],
+            ["-H", "X-API-Key: one"], ["-H", "x-unheard-of: one", "-H", "Accept: text/x"],
+            ["-H", "Host: one.test"],
         ])
-    func `credentials have dictionaries of their own`(credentials: [String]) throws {
+    func `fields that may be credentials have dictionaries of their own`(credentials: [String]) throws {
         let origin = try Self.origin(notModified: [])
         defer { origin.stop() }
         let fetching = try Fetching()
@@ -136,5 +138,16 @@ internal import Testing
         #expect(named == [nil, nil, nil, available(feed(1))])
         #expect(field("Dictionary-ID", of: origin.heads.last) == "\"a\"")
         #expect(!fetching.folder.names(in: "cache").contains { $0.contains("one") })
+    }
+
+    @Test(.timeLimit(.minutes(40)))
+    func `fields that say what is wanted share dictionaries`() throws {
+        let origin = try Self.origin(notModified: [])
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        _ = try fetching.fetch("\(origin.url)/feed", "-H", "Accept: text/x", "-H", "user-agent: one")
+        _ = try fetching.fetch(
+            "\(origin.url)/feed", "-H", "Cache-Control: no-cache", "-H", "Accept-Language: de")
+        #expect(field("Available-Dictionary", of: origin.heads.last) == available(feed(1)))
     }
 }

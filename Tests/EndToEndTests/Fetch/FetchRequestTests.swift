@@ -25,11 +25,12 @@ internal import Testing
 
     // MARK: -X, -d
 
-    @Test func `data is sent as a form by POST, pieces joined and files without line breaks`() throws {
+    @Test func `data is sent as a form by POST, pieces joined and files without line breaks and NULs`() throws
+    {
         let origin = try Self.offering()
         defer { origin.stop() }
         let fetching = try Fetching()
-        try fetching.folder.write(Array("b=2\r\n&c=3\n".utf8), to: "data")
+        try fetching.folder.write(Array("b=2\r\n&c\0=3\n".utf8), to: "data")
         _ = try fetching.fetch("\(origin.url)/", "-d", "a=1", "-d", "@\(fetching.folder.path)/data")
         let request = try #require(origin.requests.last)
         #expect(request.startLine == "POST / HTTP/1.1")
@@ -110,13 +111,19 @@ internal import Testing
             other.stop()
         }
         let fetching = try Fetching()
-        let secrets = ["-H", "Authorization: Bearer x", "--cookie", "sid=x", "-H", "X-Plain: y"]
+        let secrets = [
+            "-H", "Authorization: Bearer x", "--cookie", "sid=x", "-H", "X-API-Key: x", "-H",
+            "Accept: text/x",
+        ]
         _ = try fetching.fetch("\(other.url)/to", arguments: secrets)
         _ = try fetching.fetch("\(origin.url)/from", arguments: ["-L"] + secrets)
         let (first, last) = (try #require(origin.heads.first), try #require(other.heads.last))
         #expect(field("Authorization", of: first) == "Bearer x" && field("Cookie", of: first) == "sid=x")
-        #expect(field("Authorization", of: last) == nil && field("Cookie", of: last) == nil)
-        #expect(field("X-Plain", of: last) == "y" && field("Available-Dictionary", of: last) == nil)
+        #expect(field("X-API-Key", of: first) == "x")
+        for name in ["Authorization", "Cookie", "X-API-Key", "Available-Dictionary"] {
+            #expect(field(name, of: last) == nil, "\(name)")
+        }
+        #expect(field("Accept", of: last) == "text/x")
     }
 
     @Test(arguments: [
@@ -135,18 +142,10 @@ internal import Testing
         #expect(request["Content-Type"] == (body.isEmpty ? nil : "text/plain"))
     }
 
-    @Test func `redirects end, also those that lead nowhere`() throws {
-        let loop = try Self.redirecting("302 Found", to: "/from")
+    @Test func `a redirect that leads nowhere is an error`() throws {
         let nowhere = try Self.redirecting("302 Found", to: "ftp://example.com/")
-        defer {
-            loop.stop()
-            nowhere.stop()
-        }
-        let fetching = try Fetching()
-        let endless = try fetching.run("\(loop.url)/from", "-L")
-        #expect(endless.status == 1 && endless.errors.contains("more than 10 redirects"), "\(endless.errors)")
-        #expect(loop.requests.count == 11)
-        let refused = try fetching.run("\(nowhere.url)/from", "-L")
+        defer { nowhere.stop() }
+        let refused = try Fetching().run("\(nowhere.url)/from", "-L")
         #expect(refused.status == 1 && refused.errors.contains("redirects to ftp://example.com/"))
     }
 
