@@ -77,7 +77,6 @@ struct FetchCommand: ParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         do {
             let fetched = try fetch()
-            for warning in fetched.warnings { StandardError.write("dictum: \(warning)") }
             let isFailure = fail && fetched.report.status >= 400
             if !isFailure { try write(fetched.body) }
             StandardError.write("dictum: \(fetched.report.line)")

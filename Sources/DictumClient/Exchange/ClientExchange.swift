@@ -100,11 +100,11 @@ struct ClientExchange: Sendable {
     private func retry(
         _ request: URLRequest, after error: CodingError, _ failed: OpenResponse
     ) async throws -> OpenResponse {
-        guard let offered = failed.visit.offered, error.stage != .limit else { throw failure(error) }
+        let rule = DecodingFailure(error, method: ClientRequest.method(request))
+        guard let offered = failed.visit.offered, rule.dropsDictionary else { throw failure(error) }
         await dictionaries.remove(offered.record.dictionary)
         if let url = request.url { options.onEvent(.dictionaryDropped(url, cause: "\(error)")) }
-        // The server has acted upon a POST already (RFC 9110 section 9.2.2).
-        guard ClientRequest.method(request) != "POST" else { throw failure(error) }
+        guard rule.asksAgain else { throw failure(error) }
         let visit = ClientRequest(
             request, failed.visit.target, best: nil, own: nil, decodedCodings: transport.decodedCodings)
         var response = try await send(visit, request, mayKeep: true, failed.generation)

@@ -51,7 +51,8 @@ struct ClientRequest {
         var request = request
         // The system's cache would keep the coded bodies, and ignore what Vary says of dictionaries.
         request.cachePolicy = .reloadIgnoringLocalCacheData
-        let isConditional = Self.conditions.contains { request.value(forHTTPHeaderField: $0) != nil }
+        let isConditional = OwnCondition.fields.contains { request.value(forHTTPHeaderField: $0) != nil }
+        let etag = OwnCondition.entityTag(of: own?.record.dictionary, isConditional: isConditional)
         for (name, value) in best?.record.dictionary.advertisement ?? [] {
             request.setValue(value, forHTTPHeaderField: name)
         }
@@ -59,9 +60,7 @@ struct ClientRequest {
         request.setValue(
             Self.acceptEncoding(asked, decodedCodings, withDictionary: best != nil),
             forHTTPHeaderField: "Accept-Encoding")
-        if !isConditional, let etag = own?.record.dictionary.etag {
-            request.setValue(etag, forHTTPHeaderField: "If-None-Match")
-        }
+        if let etag { request.setValue(etag, forHTTPHeaderField: "If-None-Match") }
         let asksForOwn = request.value(forHTTPHeaderField: "If-None-Match") == own?.record.dictionary.etag
         urlRequest = request
         self.target = target
@@ -69,10 +68,6 @@ struct ClientRequest {
         confirmed = isConditional ? nil : own
         known = isConditional && asksForOwn ? own : nil
     }
-
-    private static let conditions = [
-        "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range",
-    ]
 
     /// Merges the app's Accept-Encoding with the codings that client and transport undo.
     ///

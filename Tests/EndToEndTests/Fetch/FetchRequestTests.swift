@@ -1,3 +1,4 @@
+internal import Dictionaries
 internal import Foundation
 internal import TestSupport
 internal import Testing
@@ -63,6 +64,30 @@ internal import Testing
         #expect(try fetching.fetch("\(origin.url)/").report.stored)
         _ = try fetching.fetch("\(origin.url)/", arguments: arguments)
         #expect(origin.heads.allSatisfy { field("Available-Dictionary", of: $0) == nil })
+    }
+
+    @Test func `the response to a POST that does not decode is an error, and not asked for again`() throws {
+        let origin = try Origin.closing { head in
+            head.hasPrefix("GET")
+                ? Wire.ok(#"Use-As-Dictionary: match="/*""#, "Cache-Control: max-age=60", body: feed(1))
+                : Wire.ok("Content-Encoding: dcz", body: coded(feed(2), .dcz, over: feed(3)))
+        }
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        #expect(try fetching.fetch("\(origin.url)/").report.stored)
+        let result = try fetching.run("\(origin.url)/", "-d", "x")
+        #expect(result.status == 1 && result.output.isEmpty && result.errorLines.count == 1)
+        #expect(result.errors.contains("coded in dcz, but no dictionary was offered"), "\(result.errors)")
+        #expect(origin.requests.map(\.method) == ["GET", "POST"] && fetching.kept.count == 2)
+    }
+
+    @Test func `a part is asked for without dictionaries`() throws {
+        let origin = try Self.offering()
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        #expect(try fetching.fetch("\(origin.url)/").report.stored)
+        _ = try fetching.fetch("\(origin.url)/", "-H", "Range: bytes=0-9")
+        #expect(field("Available-Dictionary", of: origin.heads.last) == nil)
     }
 
     @Test func `a response to HEAD has no body, whatever its fields say`() throws {
