@@ -45,7 +45,7 @@ struct FetchContent: Sendable, Equatable {
         guard let handle, let data = try? handle.read(upToCount: bytesMax + 1) ?? Data() else {
             throw CommandError("-d @\(name): the file cannot be read")
         }
-        return data.filter { ![0, UInt8(ascii: "\r"), UInt8(ascii: "\n")].contains($0) }
+        return data.filter { $0 != 0 && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
     }
 
     /// True if dictionaries may have a part in the request: it asks for a representation, and sends none.
