@@ -69,6 +69,8 @@ struct FetchVisit: Sendable {
         // A response without a body is empty whatever its coding.
         guard !response.head.status.isBodiless, content.method != .head else { return Body([]) }
         let coding = try Self.coding(of: response)
+        // Redirects in particular name the coding of a body that they do not have.
+        guard !response.body.isEmpty || coding.usesDictionary else { return Body([]) }
         let dictionary = coding.usesDictionary ? offered?.body : nil
         if coding.usesDictionary, dictionary == nil { throw .noDictionaryOffered(coding) }
         do throws(CodingError) {

@@ -128,6 +128,17 @@ internal import Testing
         #expect(origin.requests.map(\.target) == ["/from", "/from", "/to"])
     }
 
+    @Test func `a redirect is followed although it names the coding of a body that it does not have`() throws
+    {
+        let origin = try Origin.closing { head in
+            head.split(separator: " ")[1] == "/from"
+                ? Wire.answer("302 Found", ["Location: /to", "Content-Encoding: gzip"])
+                : Wire.ok(body: feed(2))
+        }
+        defer { origin.stop() }
+        #expect(try Fetching().fetch("\(origin.url)/from", "-L").body == feed(2))
+    }
+
     @Test func `another origin gets no credentials, and no dictionary of theirs`() throws {
         let other = try Self.offering()
         let origin = try Self.redirecting("307 Temporary Redirect", to: "\(other.url)/to")
