@@ -39,7 +39,7 @@ struct Dictum: ParsableCommand {
             StandardError.write("dictum: \(mistake)")
             exit(withError: ExitCode.validationFailure)
         }
-        main(nil)
+        main(JoinedOptions.split(CommandLine.arguments.dropFirst()))
     }
 
     static var commandNames: [String] {

@@ -13,8 +13,11 @@ struct FetchCommand: ParsableCommand {
             Keeps the dictionaries that servers offer, advertises the matching one, decodes and verifies the response, \
             and reports its cost on standard error. Bytes on the wire are those of the coded body. The certificate of an \
             https URL must lead to an authority of the system, of the file that SSL_CERT_FILE names, or of --ca. HTTP/2 \
-            and HTTP/1.1 give the same bodies and dictionaries; -v names the version of each exchange. Requests with other \
-            credentials (Authorization, Cookie) have other dictionaries; only GET has any.
+            and HTTP/1.1 give the same bodies and dictionaries; -v names the version of each exchange. Only GET has dictionaries. \
+            A delta that cannot be decoded costs a second request, without its dictionary. What is held is also asked about \
+            (If-None-Match), unless -H has a condition; a 304 then gives its body. Fields of -H may be credentials, except \
+            Accept, Accept-Language, Cache-Control, User-Agent and their like: requests with other values have other \
+            dictionaries.
             """)
 
     @Argument(help: "The URL, such as http://127.0.0.1:8080/api/feed.")
@@ -43,7 +46,8 @@ struct FetchCommand: ParsableCommand {
     @Flag(
         name: [.customShort("L"), .customLong("location")],
         help:
-            "Follow redirects, at most ten. Credentials (Authorization, Cookie) do not go to another origin.")
+            "Follow up to 50 redirects, with the method of -X. Unlike with curl, no field of -H that may be a credential goes to another origin."
+    )
     var location = false
 
     @Flag(
@@ -73,7 +77,6 @@ struct FetchCommand: ParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         do {
             let fetched = try fetch()
-            for warning in fetched.warnings { StandardError.write("dictum: \(warning)") }
             let isFailure = fail && fetched.report.status >= 400
             if !isFailure { try write(fetched.body) }
             StandardError.write("dictum: \(fetched.report.line)")

@@ -132,10 +132,10 @@ struct ClientExchange: Sendable {
     private func retry(
         _ request: URLRequest, after error: CodingError, _ failed: OpenResponse
     ) async throws -> OpenResponse {
-        guard let offered = failed.visit.offered else { throw failure(error) }
+        let rule = DecodingFailure(error, method: ClientRequest.method(request))
+        guard let offered = failed.visit.offered, rule.dropsDictionary else { throw failure(error) }
         await drop(offered, of: request, cause: "\(error)")
-        // The body is too long in any coding, or the server has acted upon a POST already (RFC 9110 section 9.2.2).
-        guard error.stage != .limit, ClientRequest.method(request) != "POST" else { throw failure(error) }
+        guard rule.asksAgain else { throw failure(error) }
         return try await sendAgain(request, instead: failed)
     }
 
@@ -200,10 +200,11 @@ enum RedirectRule {
         if !rule.keepsContent {
             next.httpMethod = rule.method
             next.httpBody = nil
-            for name in Redirect.contentFields { next.setValue(nil, forHTTPHeaderField: name) }
         }
-        if target.origin != from.origin {
-            for name in Redirect.credentialFields { next.setValue(nil, forHTTPHeaderField: name) }
+        let isOther = target.origin != from.origin
+        for name in (request.allHTTPHeaderFields ?? [:]).keys
+        where !Redirect.takesAlong(name, toOtherOrigin: isOther, keepsContent: rule.keepsContent) {
+            next.setValue(nil, forHTTPHeaderField: name)
         }
         return next
     }

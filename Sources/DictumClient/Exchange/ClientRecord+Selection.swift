@@ -8,11 +8,12 @@ internal import FoundationNetworking
 #endif
 
 extension ClientRecord {
-    /// Returns a digest of what a response was chosen by (RFC 9111 section 4.1): the request fields that its Vary names, and the
-    /// credentials, which another user of the same store may have changed.
+    /// Returns a digest of what a response was chosen by (RFC 9111 section 4.1): the request fields that its Vary names, and those
+    /// that may be credentials, since the app may have another user by now.
     static func selection(_ request: URLRequest, _ fields: [ResponseField]) -> String {
         let vary = Vary.names(fields.filter { $0.name.lowercased() == "vary" }.map(\.value))
-        let names = Set(vary + ["authorization"]).subtracting(ofDictionaries)
+        let own = (request.allHTTPHeaderFields ?? [:]).keys.filter { !NeutralFields.have($0) }
+        let names = Set(vary + own.map { $0.lowercased() }).subtracting(ofDictionaries)
         let lines = names.sorted().map { name in
             name + (request.value(forHTTPHeaderField: name).map { ": " + $0 } ?? "")
         }

@@ -51,7 +51,8 @@ struct ClientRequest {
         var request = request
         // The system's cache would keep the coded bodies, and ignore what Vary says of dictionaries.
         request.cachePolicy = .reloadIgnoringLocalCacheData
-        let isConditional = Self.conditions.contains { request.value(forHTTPHeaderField: $0) != nil }
+        let isConditional = OwnCondition.fields.contains { request.value(forHTTPHeaderField: $0) != nil }
+        let etag = OwnCondition.entityTag(of: own?.record.dictionary, isConditional: isConditional)
         for (name, value) in best?.record.dictionary.advertisement ?? [] {
             request.setValue(value, forHTTPHeaderField: name)
         }
@@ -61,8 +62,8 @@ struct ClientRequest {
                 Self.acceptEncoding(asked, decodedCodings, withDictionary: best != nil),
                 forHTTPHeaderField: "Accept-Encoding")
         }
+        if let etag { request.setValue(etag, forHTTPHeaderField: "If-None-Match") }
         let tag = own?.record.dictionary.etag
-        if !isConditional, let tag { request.setValue(tag, forHTTPHeaderField: "If-None-Match") }
         let asksForOwn = tag != nil && request.value(forHTTPHeaderField: "If-None-Match") == tag
         urlRequest = request
         self.target = target
@@ -70,10 +71,6 @@ struct ClientRequest {
         confirmed = !isConditional && asksForOwn ? own : nil
         known = isConditional && asksForOwn ? own : nil
     }
-
-    private static let conditions = [
-        "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range",
-    ]
 
     /// Merges the app's Accept-Encoding with the codings that client and transport undo.
     ///

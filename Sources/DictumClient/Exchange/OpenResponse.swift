@@ -64,7 +64,8 @@ struct OpenResponse: Sendable {
         do {
             if let piece = try await reader.next() { return piece }
         } catch let error as CodingError {
-            if coding?.usesDictionary == true, let offered = visit.offered {
+            let rule = DecodingFailure(error, method: ClientRequest.method(request))
+            if rule.dropsDictionary, let offered = visit.offered {
                 await exchange.drop(offered, of: request, cause: "\(error)")
             }
             throw DictionaryClientError(error, bodyBytesMax: exchange.options.bodyBytesMax)

@@ -6,52 +6,68 @@ internal import HTTP
 struct FetchContent: Sendable, Equatable {
     private static let bytesMax = 64 << 20
 
-    private(set) var method = Method.get
-    private(set) var bytes: [UInt8] = []
+    /// The method of -X, which stays whatever happens; nil without it.
+    private var chosen: Method?
+    /// The content of -d; nil without it, or after a redirect that leaves it behind.
+    private var data: [UInt8]?
+
+    var method: Method { chosen ?? (data == nil ? .get : .post) }
+
+    var bytes: [UInt8] { data ?? [] }
 
     init() {}
 
     /// Reads the content: pieces joined by `&`, each a text, `@FILE` or `@-`; the method is POST if nothing says otherwise.
     ///
-    /// As in curl, line breaks of files are left out.
-    init(method: String?, data: [String]) throws(CommandError) {
-        guard let parsed = Method(method ?? (data.isEmpty ? "GET" : "POST")), parsed != .connect else {
-            throw CommandError("-X \(method ?? ""): expected a method, such as PUT")
+    /// As in curl, files are without their CR, LF and NUL.
+    init(method: String?, data pieces: [String]) throws(CommandError) {
+        if let method {
+            guard let parsed = Method(method), parsed != .connect else {
+                throw CommandError("-X \(method): expected a method, such as PUT")
+            }
+            chosen = parsed
         }
-        self.method = parsed
-        for (index, piece) in data.enumerated() {
+        guard !pieces.isEmpty else { return }
+        var bytes: [UInt8] = []
+        for (index, piece) in pieces.enumerated() {
             if index > 0 { bytes.append(UInt8(ascii: "&")) }
             bytes += piece.hasPrefix("@") ? try Self.read(String(piece.dropFirst())) : Array(piece.utf8)
         }
         guard bytes.count <= Self.bytesMax else {
             throw CommandError("-d: the content has more than \(Self.bytesMax) bytes, the limit of fetch")
         }
+        data = bytes
     }
 
     private static func read(_ name: String) throws(CommandError) -> [UInt8] {
         let handle = name == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: name)
-        guard let handle, let data = try? handle.read(upToCount: bytesMax + 1) else {
+        // An empty file gives nil.
+        guard let handle, let data = try? handle.read(upToCount: bytesMax + 1) ?? Data() else {
             throw CommandError("-d @\(name): the file cannot be read")
         }
-        return data.filter { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
+        return data.filter { $0 != 0 && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
     }
 
     /// True if dictionaries may have a part in the request: it asks for a representation, and sends none.
-    var mayUseDictionaries: Bool { method == .get && bytes.isEmpty }
+    var mayUseDictionaries: Bool { method == .get && data == nil }
 
     /// Adds the fields of the content to those of a request.
     func add(to headers: inout Headers) {
-        guard !bytes.isEmpty || method == .post || method == .put else { return }
+        guard data != nil || method == .post || method == .put else { return }
         headers.append(.contentLength, UInt64(bytes.count))
-        if !bytes.isEmpty { headers.append(.contentType, "application/x-www-form-urlencoded") }
+        if data != nil { headers.append(.contentType, "application/x-www-form-urlencoded") }
     }
 
-    /// Returns the content for the request after a redirect.
-    func redirected(_ rule: (method: String, keepsContent: Bool)) -> FetchContent {
+    /// Returns the content for the request after a redirect, and whether that is the same; nil if the status is none.
+    ///
+    /// As in curl, -d makes a request the POST that a redirect turns into a GET, whatever -X calls it.
+    func redirected(status: Int) -> (next: FetchContent, isKept: Bool)? {
+        guard let rule = Redirect.next(status: status, method: data == nil ? "GET" : "POST") else {
+            return nil
+        }
         var next = self
-        if let method = Method(rule.method) { next.method = method }
-        if !rule.keepsContent { next.bytes = [] }
-        return next
+        if !rule.keepsContent { next.data = nil }
+        return (next, rule.keepsContent)
     }
 }
 
@@ -63,14 +79,14 @@ struct FetchTarget: Sendable {
 
     /// Returns the request that a response redirects to; nil if it is no redirect.
     ///
-    /// Another origin gets no credentials.
+    /// Another origin gets no credentials, and those after it neither.
     func next(after head: ResponseHead) throws(FetchError) -> FetchTarget? {
-        let rule = Redirect.next(status: Int(head.status.rawValue), method: content.method.text)
-        guard let rule, let location = head.headers.first(.location) else { return nil }
+        guard let (content, isKept) = content.redirected(status: Int(head.status.rawValue)),
+            let location = head.headers.first(.location)
+        else { return nil }
         guard let next = FetchURL(location, relativeTo: url) else { throw .redirect(location) }
-        var dropped: [String] = rule.keepsContent ? [] : Redirect.contentFields
-        if next.origin != url.origin { dropped += Redirect.credentialFields }
-        return FetchTarget(
-            url: next, fields: fields.without(dropped), content: content.redirected(rule))
+        let isOther = next.origin != url.origin
+        let fields = fields.only { Redirect.takesAlong($0, toOtherOrigin: isOther, keepsContent: isKept) }
+        return FetchTarget(url: next, fields: fields, content: content)
     }
 }

@@ -7,8 +7,8 @@ struct FetchVisit: Sendable {
     let url: FetchURL
     let accepted: CodingList
     let offered: HeldDictionary?
-    /// The dictionary of this URL if it has expired: it cannot be offered, but it can be revalidated.
-    let expired: HeldDictionary?
+    /// The dictionary of this URL, fresh or not, if the request asks whether it is still current.
+    let asked: HeldDictionary?
     /// The user's own fields.
     let fields: RequestFields
     let content: FetchContent
@@ -17,18 +17,20 @@ struct FetchVisit: Sendable {
         url: FetchURL, store: FetchStore, accepted: CodingList, fields: RequestFields = RequestFields(),
         content: FetchContent = FetchContent()
     ) {
-        let now = SystemClock.unixMilliseconds
         self.url = url
         self.accepted = accepted
         self.fields = fields
         self.content = content
-        guard accepted.usesDictionaries, content.mayUseDictionaries else {
-            (offered, expired) = (nil, nil)
+        // A part of a delta is of no use.
+        guard accepted.usesDictionaries, content.mayUseDictionaries, !fields.has("range") else {
+            (offered, asked) = (nil, nil)
             return
         }
-        let held = store.held(for: url, at: now)
+        let held = store.held(for: url, at: SystemClock.unixMilliseconds)
         offered = held.offered
-        expired = held.own.flatMap { $0.record.isUsable(at: now / 1000) || $0.record.etag == nil ? nil : $0 }
+        let isConditional = OwnCondition.fields.contains(where: fields.has)
+        let tag = OwnCondition.entityTag(of: held.own?.record, isConditional: isConditional)
+        asked = tag == nil ? nil : held.own
     }
 
     /// Makes a visit that offers the given dictionary, even if a client would not.
@@ -37,7 +39,12 @@ struct FetchVisit: Sendable {
         fields: RequestFields = RequestFields(), content: FetchContent = FetchContent()
     ) {
         (self.url, self.accepted, self.offered, self.fields) = (url, accepted, offered, fields)
-        (expired, self.content) = (nil, content)
+        (asked, self.content) = (nil, content)
+    }
+
+    /// The same without dictionaries.
+    var plain: FetchVisit {
+        FetchVisit(url: url, accepted: accepted, offering: nil, fields: fields, content: content)
     }
 
     func request() throws(FetchError) -> RequestHead {
@@ -50,18 +57,20 @@ struct FetchVisit: Sendable {
         for (name, value) in offered?.record.advertisement ?? [] {
             if let name = HeaderName(name) { headers.append(name, value) }
         }
-        if let etag = expired?.record.etag { headers.append(.ifNoneMatch, etag) }
+        if let etag = asked?.record.etag { headers.append(.ifNoneMatch, etag) }
         content.add(to: &headers)
         fields.add(to: &headers)
         return RequestHead(method: content.method, target: target, headers: headers)
     }
 
-    /// Returns the body of a response, decoded and verified; for a 304, the body that was revalidated.
+    /// Returns the body of a response, decoded and verified; for a 304, the body that it confirms.
     func body(of response: FetchResponse) throws(FetchError) -> Body {
-        if response.head.status == .notModified, let expired { return expired.body }
+        if response.head.status == .notModified, let asked { return asked.body }
         // A response without a body is empty whatever its coding.
         guard !response.head.status.isBodiless, content.method != .head else { return Body([]) }
         let coding = try Self.coding(of: response)
+        // Redirects in particular name the coding of a body that they do not have.
+        guard !response.body.isEmpty || coding.usesDictionary else { return Body([]) }
         let dictionary = coding.usesDictionary ? offered?.body : nil
         if coding.usesDictionary, dictionary == nil { throw .noDictionaryOffered(coding) }
         do throws(CodingError) {
@@ -79,7 +88,7 @@ struct FetchVisit: Sendable {
         return try? CachedDictionary(
             status: Int(response.head.status.rawValue),
             fields: { name in HeaderName(name).map { headers.values($0) } ?? [] },
-            of: url.target, digest: body.digest, bytes: body.count, confirming: expired?.record,
+            of: url.target, digest: body.digest, bytes: body.count, confirming: asked?.record,
             receivedAt: response.receivedAt, storedAt: SystemClock.unixMilliseconds)
     }
 
@@ -93,7 +102,7 @@ struct FetchVisit: Sendable {
             savedPercent: FetchReport.savedPercent(body: body.count, wire: response.body.count),
             sha256: body.digest.hex, advertised: offered?.body.digest.hex,
             dictionaryID: offered.flatMap { $0.record.id.isEmpty ? nil : $0.record.id }, stored: isStored,
-            revalidated: response.head.status == .notModified && expired != nil, milliseconds: milliseconds)
+            revalidated: response.head.status == .notModified && asked != nil, milliseconds: milliseconds)
     }
 
     static func coding(of response: FetchResponse) throws(FetchError) -> ContentCoding {

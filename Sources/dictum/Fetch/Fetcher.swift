@@ -38,17 +38,34 @@ struct Fetcher: Sendable {
         _ url: FetchURL, until deadline: FetchDeadline = FetchDeadline(seconds: 60)
     ) throws(FetchError) -> Fetched {
         let began = SystemClock.monotonicNanoseconds
-        let visit = FetchVisit(url: url, store: store, accepted: accepted, fields: fields, content: content)
-        let response = try exchange(visit, deadline)
-        let body = try visit.body(of: response)
+        let first = FetchVisit(url: url, store: store, accepted: accepted, fields: fields, content: content)
+        let (visit, response, body) = try load(first, deadline)
         let milliseconds = Double((SystemClock.monotonicNanoseconds - began) / 10_000) / 100
-        var warnings: [String] = []
-        var isStored = keep(visit, response, body, &warnings)
+        var isStored = keep(visit, response, body)
         for link in links(of: response, from: url) {
-            if follow(link, deadline, &warnings) { isStored = true }
+            if follow(link, deadline) { isStored = true }
         }
         let report = visit.report(response, body, isStored: isStored, milliseconds: milliseconds)
-        return Fetched(head: response.head, body: body.bytes, report: report, warnings: warnings)
+        return Fetched(head: response.head, body: body.bytes, report: report)
+    }
+
+    /// Sends a request and decodes its response; if that is an undecodable delta, drops its dictionary and asks once more
+    /// without one.
+    private func load(
+        _ visit: FetchVisit, _ deadline: FetchDeadline
+    ) throws(FetchError) -> (FetchVisit, FetchResponse, Body) {
+        let response = try exchange(visit, deadline)
+        do throws(FetchError) {
+            return (visit, response, try visit.body(of: response))
+        } catch {
+            guard case .coding(let cause) = error, let offered = visit.offered else { throw error }
+            let failure = DecodingFailure(cause, method: visit.content.method.text)
+            if failure.dropsDictionary { store.remove(offered.record) }
+            guard failure.asksAgain else { throw error }
+            warn("\(error); the dictionary was dropped, and the request is sent once more without one")
+        }
+        let again = try exchange(visit.plain, deadline)
+        return (visit.plain, again, try visit.plain.body(of: again))
     }
 
     private func exchange(_ visit: FetchVisit, _ deadline: FetchDeadline) throws(FetchError) -> FetchResponse
@@ -67,15 +84,15 @@ struct Fetcher: Sendable {
     }
 
     /// Keeps the body if it is a dictionary; a cache that cannot be written is only a warning.
-    private func keep(
-        _ visit: FetchVisit, _ response: FetchResponse, _ body: Body, _ warnings: inout [String]
-    ) -> Bool {
-        if response.head.status == .notModified, let own = visit.expired { store.remove(own.record) }
-        guard accepted.usesDictionaries, let record = visit.record(response, body) else { return false }
+    private func keep(_ visit: FetchVisit, _ response: FetchResponse, _ body: Body) -> Bool {
+        guard accepted.usesDictionaries, let record = visit.record(response, body) else {
+            if response.head.status == .notModified, let own = visit.asked { store.remove(own.record) }
+            return false
+        }
         do {
             return try store.keep(record, body)
         } catch {
-            warnings.append(
+            warn(
                 "cannot keep dictionaries in \(store.directory): \(error.localizedDescription); choose another with --cache"
             )
             return false
@@ -93,24 +110,24 @@ struct Fetcher: Sendable {
     }
 
     /// Fetches a dictionary for later, without the user's fields; errors are only warnings.
-    private func follow(_ url: FetchURL, _ deadline: FetchDeadline, _ warnings: inout [String]) -> Bool {
+    private func follow(_ url: FetchURL, _ deadline: FetchDeadline) -> Bool {
         do throws(FetchError) {
-            let visit = FetchVisit(url: url, store: store, accepted: accepted)
-            let response = try exchange(visit, deadline)
-            let body = try visit.body(of: response)
-            return keep(visit, response, body, &warnings)
+            let (visit, response, body) = try load(
+                FetchVisit(url: url, store: store, accepted: accepted), deadline)
+            return keep(visit, response, body)
         } catch {
-            warnings.append("cannot fetch the dictionary \(url.text): \(error)")
+            warn("cannot fetch the dictionary \(url.text): \(error)")
             return false
         }
     }
+
+    /// Tells the user of a problem that does not stop the fetch.
+    private func warn(_ text: String) { StandardError.write("dictum: \(text)") }
 }
 
 /// The result of a fetch: the decoded body and its cost.
 struct Fetched: Sendable {
     let head: ResponseHead
     let body: [UInt8]
-    var report: FetchReport
-    /// Problems that did not stop the fetch, one line each.
-    var warnings: [String]
+    let report: FetchReport
 }

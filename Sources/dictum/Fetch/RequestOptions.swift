@@ -6,7 +6,7 @@ internal import Primitives
 /// The options of `fetch` and `doctor` about the request, similar to curl's.
 struct RequestOptions: ParsableArguments {
     @Option(
-        name: .customShort("H"),
+        name: .customShort("H"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             "Send a request field, such as -H 'Authorization: Bearer x'; repeatable.",
             valueName: "field"))
@@ -58,14 +58,15 @@ struct RequestOptions: ParsableArguments {
 /// The options for the method and the content of a request, as curl names them.
 struct ContentOptions: ParsableArguments {
     @Option(
-        name: [.customShort("X"), .customLong("request")],
+        name: [.customShort("X"), .customLong("request")], parsing: .unconditional,
         help: ArgumentHelp("The method (default: GET, or POST with -d)", valueName: "method"))
     var method: String?
 
     @Option(
         name: [.customShort("d"), .customLong("data")],
+        parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "Send this content, over HTTP/1.1; @FILE reads a file without its line breaks, @- standard input; repeatable, joined by &.",
+            "Send this content, over HTTP/1.1; @FILE reads a file without its line breaks and NULs, @- standard input; repeatable, joined by &.",
             valueName: "data"))
     var data: [String] = []
 
@@ -132,21 +133,26 @@ struct RequestFields: Sendable {
     }
 
     /// True if there is Authorization or a cookie.
-    var hasCredentials: Bool { credentials != nil }
+    var hasCredentials: Bool { fields.contains { $0.name == .authorization || $0.name == .cookie } }
 
-    /// The credentials as one text; nil without any.
+    /// The fields that may be credentials as one text; nil without any.
     ///
-    /// Requests with other credentials are those of another user.
+    /// Requests with other ones may be those of another user.
     var credentials: String? {
-        let lines = fields.filter { Redirect.credentialFields.contains($0.name.text.lowercased()) }
+        let lines = fields.filter { !NeutralFields.have($0.name.text) }
         return lines.isEmpty
             ? nil : lines.map { "\($0.name.text): \($0.value)" }.sorted().joined(separator: "\n")
     }
 
-    /// Returns the fields without those of these names, which are in lower case.
-    func without(_ names: [String]) -> RequestFields {
+    /// Returns true if there is a field of this name.
+    func has(_ name: String) -> Bool {
+        HeaderName(name).map { name in fields.contains { $0.name == name } } == true
+    }
+
+    /// Returns the fields whose names the condition accepts.
+    func only(_ isWanted: (String) -> Bool) -> RequestFields {
         var rest = self
-        rest.fields.removeAll { names.contains($0.name.text.lowercased()) }
+        rest.fields.removeAll { !isWanted($0.name.text) }
         return rest
     }
 

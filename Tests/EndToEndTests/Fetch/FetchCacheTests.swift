@@ -36,7 +36,39 @@ internal import Testing
         #expect(field("Available-Dictionary", of: origin.heads.last) == available(feed(1)))
         // Values that the 304 does not give stay: the id and the validator.
         #expect(field("Dictionary-ID", of: origin.heads.last) == "\"a\"")
-        #expect(field("If-None-Match", of: origin.heads.last) == nil)
+        #expect(field("If-None-Match", of: origin.heads.last) == "W/\"one\"")
+    }
+
+    @Test(.timeLimit(.minutes(40)))
+    func `a fresh dictionary is offered and asked about, and a 304 gives its body`() throws {
+        let origin = try Self.origin(notModified: ["Cache-Control: max-age=60"])
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        _ = try fetching.fetch("\(origin.url)/feed")
+        let second = try fetching.fetch("\(origin.url)/feed")
+        #expect(field("Available-Dictionary", of: origin.heads.last) == available(feed(1)))
+        #expect(field("If-None-Match", of: origin.heads.last) == "W/\"one\"")
+        #expect(second.body == feed(1) && second.report.revalidated && second.report.stored)
+    }
+
+    @Test(
+        .timeLimit(.minutes(40)),
+        arguments: ["If-None-Match: W/\"one\"", "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT"])
+    func `a condition of the user is the only one, and its 304 is theirs`(condition: String) throws {
+        let origin = try Origin.closing { head in
+            field("If-None-Match", of: head) != nil || field("If-Modified-Since", of: head) != nil
+                ? Wire.answer("304 Not Modified")
+                : Wire.ok(
+                    #"Use-As-Dictionary: match="/feed""#, "Cache-Control: max-age=60", "ETag: W/\"two\"",
+                    body: feed(1))
+        }
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        _ = try fetching.fetch("\(origin.url)/feed")
+        let second = try fetching.fetch("\(origin.url)/feed", "-H", condition)
+        #expect(second.report.status == 304 && !second.report.revalidated && second.body.isEmpty)
+        #expect(origin.heads.last?.contains("W/\"two\"") == false)
+        #expect(fetching.kept.count == 2)
     }
 
     @Test(.timeLimit(.minutes(40)))
@@ -123,8 +155,10 @@ internal import Testing
         .timeLimit(.minutes(40)),
         arguments: [
             ["-H", "Authorization: Bearer one"], ["--cookie", "sid=one"], ["-H", "Cookie: sid=one"],
+            ["-H", "X-API-Key: one"], ["-H", "x-unheard-of: one", "-H", "Accept: text/x"],
+            ["-H", "Host: one.test"],
         ])
-    func `credentials have dictionaries of their own`(credentials: [String]) throws {
+    func `fields that may be credentials have dictionaries of their own`(credentials: [String]) throws {
         let origin = try Self.origin(notModified: [])
         defer { origin.stop() }
         let fetching = try Fetching()
@@ -136,5 +170,16 @@ internal import Testing
         #expect(named == [nil, nil, nil, available(feed(1))])
         #expect(field("Dictionary-ID", of: origin.heads.last) == "\"a\"")
         #expect(!fetching.folder.names(in: "cache").contains { $0.contains("one") })
+    }
+
+    @Test(.timeLimit(.minutes(40)))
+    func `fields that say what is wanted share dictionaries`() throws {
+        let origin = try Self.origin(notModified: [])
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        _ = try fetching.fetch("\(origin.url)/feed", "-H", "Accept: text/x", "-H", "user-agent: one")
+        _ = try fetching.fetch(
+            "\(origin.url)/feed", "-H", "Cache-Control: no-cache", "-H", "Accept-Language: de")
+        #expect(field("Available-Dictionary", of: origin.heads.last) == available(feed(1)))
     }
 }

@@ -1,3 +1,4 @@
+internal import Dictionaries
 internal import Foundation
 internal import TestSupport
 internal import Testing
@@ -65,5 +66,30 @@ internal import Testing
         #expect(try Fetching().fetch("\(origin.url)/page").body == feed(2))
         let paths = origin.heads.dropFirst().map { $0.components(separatedBy: " ")[1] }
         #expect(paths == ["/d1", "/d2", "/d3", "/d4"])
+    }
+
+    @Test(.timeLimit(.minutes(40)))
+    func `a linked dictionary that comes as an undecodable delta is asked for once more`() throws {
+        let life = "Cache-Control: max-age=60"
+        let origin = try Origin.closing { head in
+            if head.hasPrefix("GET /page ") {
+                return Wire.ok(
+                    #"Link: </d>; rel="compression-dictionary""#, #"Use-As-Dictionary: match="/*""#, life,
+                    body: feed(1))
+            }
+            return field("Available-Dictionary", of: head) == available(feed(1))
+                ? Wire.ok("Content-Encoding: dcz", body: coded(feed(2), .dcz, over: feed(3)))
+                : Wire.ok(#"Use-As-Dictionary: match="/d*""#, life, body: feed(2))
+        }
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        let result = try fetching.run("\(origin.url)/page")
+        #expect(result.status == 0 && result.output == feed(1))
+        #expect(result.errors.contains("the request is sent once more without one"), "\(result.errors)")
+        #expect(origin.heads.map { field("Available-Dictionary", of: $0) } == [nil, available(feed(1)), nil])
+        // Of the page's there is nothing left.
+        #expect(fetching.kept.count == 2)
+        _ = try fetching.fetch("\(origin.url)/d")
+        #expect(field("Available-Dictionary", of: origin.heads.last) == available(feed(2)))
     }
 }

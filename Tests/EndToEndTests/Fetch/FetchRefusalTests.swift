@@ -3,7 +3,7 @@ internal import Foundation
 internal import TestSupport
 internal import Testing
 
-/// Responses whose body must be refused: exit code 1, one line, nothing written.
+/// Responses whose body must be refused: without a dictionary exit code 1, one line, nothing written; a delta is asked for again.
 @Suite struct FetchRefusalTests {
     /// A response that must be refused, and the words of the refusal.
     struct Case: CustomTestStringConvertible, Sendable {
@@ -20,7 +20,8 @@ internal import Testing
 
     private static func raw(_ head: String, _ body: [UInt8]) -> [UInt8] { Array(head.utf8) + body }
 
-    static let cases = [
+    /// Deltas that do not decode.
+    static let deltas = [
         Case(
             testDescription: "dcz over another dictionary",
             answer: answer(.dcz, coded(feed(2), .dcz, over: feed(3))),
@@ -48,6 +49,9 @@ internal import Testing
         Case(
             testDescription: "a frame with a byte changed",
             answer: answer(.dcz, Array(delta.dropLast()) + [(delta.last ?? 0) ^ 1]), words: "dcz decode"),
+    ]
+
+    static let cases = [
         Case(
             testDescription: "gzip cut short", answer: answer(.gzip, coded(feed(2), .gzip).dropLast(9)),
             words: "gzip end"),
@@ -88,6 +92,42 @@ internal import Testing
         #expect(result.errors.contains(bad.words), "\(result.errors)")
         #expect(result.output.isEmpty && fetching.folder.read("new") == nil)
         #expect(fetching.kept == kept)
+    }
+
+    @Test(.timeLimit(.minutes(40)), arguments: deltas)
+    func `a delta that does not decode costs the dictionary and one more request`(bad: Case) throws {
+        let origin = try Origin([
+            Wire.ok(#"Use-As-Dictionary: match="/feed""#, "Cache-Control: max-age=60", body: feed(1)),
+            bad.answer, Wire.ok(body: feed(2)),
+        ])
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        #expect(try fetching.fetch("\(origin.url)/feed").report.stored)
+        let result = try fetching.run("\(origin.url)/feed")
+        #expect(result.status == 0 && result.output == feed(2))
+        #expect(result.errorLines.count == 2 && result.errors.contains(bad.words), "\(result.errors)")
+        #expect(
+            result.errors.contains(
+                "the dictionary was dropped, and the request is sent once more without one"))
+        #expect(origin.heads.map { field("Available-Dictionary", of: $0) } == [nil, available(feed(1)), nil])
+        #expect(field("Accept-Encoding", of: origin.heads.last) == "zstd, br, gzip")
+        #expect(fetching.kept.isEmpty)
+    }
+
+    @Test(.timeLimit(.minutes(40)))
+    func `a request is sent twice at most, and what comes then is kept or refused`() throws {
+        let offer = Wire.ok(#"Use-As-Dictionary: match="/feed""#, "Cache-Control: max-age=60", body: feed(1))
+        let bad = try #require(Self.deltas.first).answer
+        let origin = try Origin([offer, bad, offer, bad, bad])
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        for _ in 0..<2 {
+            #expect(try fetching.fetch("\(origin.url)/feed").report.stored)
+        }
+        let result = try fetching.run("\(origin.url)/feed")
+        #expect(result.status == 1 && result.output.isEmpty && result.errorLines.count == 2)
+        #expect(result.errors.contains("no dictionary was offered"), "\(result.errors)")
+        #expect(origin.requests.count == 5 && fetching.kept.isEmpty)
     }
 
     @Test(.timeLimit(.minutes(40)))

@@ -24,7 +24,10 @@ struct Fetching {
     }
 
     /// Runs it with these arguments.
-    func run(_ arguments: String...) throws -> ProcessResult {
+    func run(_ arguments: String...) throws -> ProcessResult { try run(arguments) }
+
+    /// Runs it with these arguments.
+    func run(_ arguments: [String]) throws -> ProcessResult {
         try RunningProcess.run(["fetch", "--cache", "\(folder.path)/cache"] + arguments)
     }
 

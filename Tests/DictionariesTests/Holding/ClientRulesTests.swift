@@ -1,0 +1,56 @@
+import Dictionaries
+import Testing
+
+/// The rules that all clients of the house ask: after a failure, about conditions, about fields and redirects.
+@Suite struct ClientRulesTests {
+    @Test(arguments: [
+        (ContentCoding.dcz, CodingError.Stage.decode, "GET", true, true),
+        (.dcb, .header, "QUERY", true, true),
+        (.dcz, .end, "POST", true, false),
+        (.dcz, .limit, "GET", false, false),
+        (.gzip, .decode, "GET", false, false),
+    ])
+    func `an undecodable delta drops its dictionary, and all but a POST is sent again`(
+        coding: ContentCoding, stage: CodingError.Stage, method: String, drops: Bool, asksAgain: Bool
+    ) {
+        let failure = DecodingFailure(CodingError(coding, stage, "x"), method: method)
+        #expect(failure.dropsDictionary == drops && failure.asksAgain == asksAgain)
+    }
+
+    @Test func `a client asks for a 304 by its own tag unless the request has a condition`() {
+        #expect(OwnCondition.entityTag(of: held(etag: "\"a\""), isConditional: false) == "\"a\"")
+        #expect(OwnCondition.entityTag(of: held(etag: "\"a\""), isConditional: true) == nil)
+        #expect(OwnCondition.entityTag(of: held(etag: nil), isConditional: false) == nil)
+        #expect(OwnCondition.entityTag(of: nil, isConditional: false) == nil)
+    }
+
+    @Test(arguments: OwnCondition.fields + ["Accept", "ACCEPT-LANGUAGE", "User-Agent", "Cache-Control"])
+    func `fields that say what is wanted tell nothing of who asks`(name: String) {
+        #expect(NeutralFields.have(name))
+    }
+
+    @Test(arguments: [
+        "Authorization", "Cookie", "Proxy-Authorization", "X-API-Key", "X-Auth-Token", "X-Forwarded-For",
+        "Host",
+        "Origin", "Referer", "X-Unheard-Of",
+    ])
+    func `any other field may be a credential`(name: String) { #expect(!NeutralFields.have(name)) }
+
+    @Test func `a redirect takes along what the next origin and method may have`() {
+        let fields = ["Accept", "X-API-Key", "Content-Type"]
+        func taken(toOther isOther: Bool, keeping keepsContent: Bool) -> [String] {
+            fields.filter { Redirect.takesAlong($0, toOtherOrigin: isOther, keepsContent: keepsContent) }
+        }
+        #expect(taken(toOther: false, keeping: true) == fields)
+        #expect(taken(toOther: false, keeping: false) == ["Accept", "X-API-Key"])
+        #expect(taken(toOther: true, keeping: true) == ["Accept", "Content-Type"])
+        #expect(taken(toOther: true, keeping: false) == ["Accept"])
+    }
+
+    private func held(etag: String?) -> CachedDictionary {
+        CachedDictionary(
+            url: "https://a.test/feed", match: "/feed", matchDest: [], id: "", digest: "", bytes: 1,
+            etag: etag,
+            storedAt: 0, usableSeconds: 1, expiresAt: 1)
+    }
+}
