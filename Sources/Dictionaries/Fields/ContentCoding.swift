@@ -3,7 +3,8 @@ internal import Primitives
 /// A content coding that Dictum implements (RFC 9110 section 8.4.1, RFC 9842 sections 4 and 5).
 ///
 /// In rising order of what they save. A new one is added here, in `Codec`, `CodingLevels` and `AcceptEncoding`, and has a file
-/// of its own beside those: all else asks the lists and the properties, and their switches do not compile without it.
+/// of its own beside those: most other code asks the lists and the properties, and their switches do not compile without it.
+/// Code that names single codings does: that of uploads, training, observe mode, the doctor and the estimate.
 package enum ContentCoding: String, CaseIterable, Sendable {
     /// The body without any coding.
     case identity

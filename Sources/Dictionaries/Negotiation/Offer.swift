@@ -12,8 +12,8 @@ package enum Offer {
         return Admission.obstacle(request: request, response: response, policy: policy)
     }
 
-    /// Returns true if the response of a dictionary's own URL may carry Use-As-Dictionary: its body was admitted
-    /// before.
+    /// Returns true if a response may carry Use-As-Dictionary, as far as its admission does not decide: the caller has
+    /// asked `Admission`, or the body was admitted before.
     package static func mayCarry(
         request: RequestFacts, response: ResponseFacts, policy: RoutePolicy
     ) -> Bool {

@@ -26,7 +26,7 @@ final class SharedParts: Sendable {
     let observer: Observer
     /// The memory that this node shares with others; nil for a node of its own.
     let sharedMemory: SharedMemory?
-    /// Removes versions on request.
+    /// Makes purges of orders to forget.
     let purger: Purger
     let leavingUsers = Guarded(LeavingUsers())
     let dictionarySwitch = DictionarySwitch()

@@ -67,6 +67,8 @@ extension Exchange {
         }
     }
 
+    // MARK: The client's window stays closed at the end
+
     /// Keeps the exchange until the client has room for the last bytes of its response, since its share of memory is used up.
     ///
     /// A place bounds the number of these. Without one the response is given up.

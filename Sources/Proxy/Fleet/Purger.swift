@@ -3,9 +3,9 @@ internal import Dispatch
 internal import Primitives
 internal import Storage
 
-/// Removes versions on request: of an operator, of an upstream that logs a user out, or of another node.
+/// Makes purges of orders, which an operator gives, an upstream that logs a user out, or another node.
 ///
-/// Safe from any thread. What it removes, it removes on this node; `SharedMemory` tells the other nodes.
+/// `DictionaryStore.purge` carries them out on this node; `SharedMemory` tells the other nodes. Safe from any thread.
 final class Purger: Sendable {
     let store: DictionaryStore
     /// The routes of the current configuration.

@@ -55,7 +55,7 @@ enum RetryRule {
 
 /// Limits retries to a share of the last ten seconds' requests, plus a few.
 ///
-/// Without a limit an outage would double its own load. Pure; each loop has one.
+/// Without a limit an outage would double its own load. Pure; each upstream has one on each loop (`LoopUpstream`).
 struct RetryBudget: Sendable {
     static let requestsPerRetry = 5
     /// The number of retries per ten seconds that are always allowed.

@@ -62,7 +62,7 @@ internal import Testing
         }
     }
 
-    @Test(arguments: ["Proxy", "Rules", "LifeOfARequest", "Configuration"])
+    @Test(arguments: ["Proxy", "Rules", "LifeOfARequest", "Configuration", "WhereItIsDecided"])
     func `every type that an article names exists`(article: String) throws {
         var declared: Set<String> = []
         for source in try Documentation.sources(in: "Sources") {
@@ -78,8 +78,52 @@ internal import Testing
         let text = try Documentation.text("Sources/Proxy/Proxy.docc/\(article).md")
         for match in text.matches(of: /`([A-Z][A-Za-z]+)`/) {
             let name = String(match.output.1)
-            guard !others.contains(name), name != name.uppercased() else { continue }
+            guard !others.contains(name), name != name.uppercased(), !name.hasSuffix("Tests") else {
+                continue
+            }
             #expect(declared.contains(name), "\(article): \(name)")
+        }
+    }
+
+    @Test func `every file that the index of decisions names exists`() throws {
+        let text = try Documentation.text("Sources/Proxy/Proxy.docc/WhereItIsDecided.md")
+        let paths = text.matches(of: /`([A-Za-z0-9_\/+.-]+\.swift)`/).map { String($0.output.1) }
+        #expect(paths.count > 40)
+        for path in paths {
+            let exists = ["Sources", "Tests"].contains { Documentation.exists("\($0)/\(path)") }
+            #expect(exists, "\(path)")
+        }
+    }
+
+    @Test func `a row of the index of decisions names types of its files, and suites that exist`() throws {
+        let suites = try Documentation.sources(in: "Tests").flatMap { source in
+            source.matches(of: /struct (\w+Tests)[ :]/).map { String($0.output.1) }
+        }
+        let text = try Documentation.text("Sources/Proxy/Proxy.docc/WhereItIsDecided.md")
+        let rows = text.split(separator: "\n").filter { $0.hasPrefix("| ") && $0.contains(".swift`") }
+        #expect(rows.count >= 40)
+        for row in rows {
+            let cells = String(row).components(separatedBy: " | ")
+            try #require(cells.count == 4, "\(row)")
+            let files = try cells[1].matches(of: /`([A-Za-z0-9_\/+.-]+\.swift)`/).map { match in
+                let path = String(match.output.1)
+                let folder = Documentation.exists("Sources/\(path)") ? "Sources" : "Tests"
+                return try Documentation.text("\(folder)/\(path)")
+            }
+            let source = files.joined(separator: "\n")
+            let declared = source.matches(
+                of: /(?:struct|class|enum|protocol|actor|extension) (?:[A-Za-z]+\.)?([A-Z]\w*)/
+            ).map { String($0.output.1) }
+            // A type, or a member of it such as `Exchange.plan`; a path has a slash.
+            for match in cells[1].matches(of: /`([A-Z]\w*)(?:\.(\w+))?`/) {
+                let (type, member) = (String(match.output.1), match.output.2.map { String($0) })
+                let hasMember = member.map { source.contains(" \($0)") } ?? true
+                let isThere = declared.contains(type) && hasMember
+                #expect(isThere, "\(match.output.0) in \(cells[1])")
+            }
+            let named = cells[3].matches(of: /`(\w+Tests)`/).map { String($0.output.1) }
+            #expect(!named.isEmpty, "\(cells[0])")
+            for suite in named { #expect(suites.contains(suite), "\(suite)") }
         }
     }
 

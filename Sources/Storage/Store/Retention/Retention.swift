@@ -1,6 +1,6 @@
 internal import Dictionaries
 
-/// The versions of a store in the order in which they are evicted.
+/// The versions of a store in the order in which they are evicted; `StoreState.firstToGo` decides when this order counts.
 ///
 /// Each version has a standing. Within a standing, the version goes first that was neither offered nor
 /// advertised for the longest time; there is one such order for the store and one per chain. Every step is
