@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Foundation
+internal import Primitives
 
 /// The dictionaries of one generation of one user: a body and a record for each.
 ///

@@ -28,7 +28,7 @@ struct FolderFiles: Sendable {
 
     /// Writes to a temporary file, flushes it to the disk, and renames it; leaves nothing behind if one of these fails.
     func write(_ data: Data, to name: String) throws {
-        let temporary = Self.temporaryName()
+        let temporary = Self.newName(Self.temporaryExtension)
         var attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
         attributes[.protectionKey] = FileProtectionType.completeUntilFirstUserAuthentication
@@ -85,7 +85,7 @@ struct FolderFiles: Sendable {
     }
 
     /// Returns a name that no other file has.
-    static func temporaryName() -> String { UUID().uuidString + temporaryExtension }
+    static func newName(_ suffix: String) -> String { UUID().uuidString + suffix }
 
     private func path(_ name: String) -> String { "\(path)/\(name)" }
 }

@@ -30,7 +30,7 @@ struct UserFolder: Sendable {
     func begin() -> Int {
         if let generation { return generation }
         let new = Int.random(in: 0...Int.max)
-        let prepared = UserFolder(store: store, name: FolderFiles.temporaryName())
+        let prepared = UserFolder(store: store, name: FolderFiles.newName(FolderFiles.temporaryExtension))
         try? prepared.dictionaries(of: new).files.create()
         // Of several processes one succeeds: a folder with something inside is not replaced.
         if store.move(prepared.name, to: name) { return new }
@@ -43,7 +43,7 @@ struct UserFolder: Sendable {
 
     /// Removes all; it is gone at once for all processes, even if this one is killed before the files are.
     func remove() {
-        let removed = FolderFiles.temporaryName() + Self.removedExtension
+        let removed = FolderFiles.newName(Self.removedExtension)
         store.remove(store.move(name, to: removed) ? removed : name)
     }
 }

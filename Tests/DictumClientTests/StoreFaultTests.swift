@@ -16,14 +16,16 @@ import Testing
         var client = try folder.client()
         try await client.keep([("a", feed(0))])
         let file = try #require(folder.files(endingIn: ".dictum.\(kind)").first)
-        let aside = folder.url.appendingPathComponent("aside")
-        try FileManager.default.moveItem(at: file, to: aside)
-        // It cannot be opened, also by root (ELOOP).
-        try FileManager.default.createSymbolicLink(at: file, withDestinationURL: file)
+        // A link without its target can be read by nobody, also not by root, until the target is there.
+        let (away, back) = (
+            folder.url.appendingPathComponent("away"), folder.url.appendingPathComponent("back")
+        )
+        try FileManager.default.moveItem(at: file, to: away)
+        try FileManager.default.createSymbolicLink(at: file, withDestinationURL: back)
+        try folder.settle()
         if isNewProcess { client = try folder.client() }
         #expect(try await client.held(["a"]) == [])
-        try FileManager.default.removeItem(at: file)
-        try FileManager.default.moveItem(at: aside, to: file)
+        try FileManager.default.moveItem(at: away, to: back)
         #expect(try await client.held(["a"]) == ["a"])
         #expect(try await folder.client().held(["a"]) == ["a"])
     }
@@ -47,15 +49,21 @@ import Testing
             let store = try ClientStore.persistent(at: url, limit: .mebibytes(1))
             let client = DictionaryClient(store: store)
             try await client.keep([("a", feed(0))])
+            let inside = try FileManager.default.contentsOfDirectory(atPath: "\(url.path)/nobody")[0]
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -100)],
+                ofItemAtPath: "\(url.path)/nobody/\(inside)")
             let fresh = DictionaryClient(store: try .persistent(at: url, limit: .mebibytes(1)))
             Self.limit(RLIMIT_NOFILE, to: 256)
             var taken: [Int32] = []
             while case let descriptor = dup(0), descriptor >= 0 { taken.append(descriptor) }
             for each in [client, fresh] where try await each.held(["a"]) != [] { exit(3) }
-            try await client.keep([("b", feed(1))])
+            for each in [client, fresh] { try await each.keep([("b", feed(1))]) }
             _ = try ClientStore.persistent(at: url, limit: .mebibytes(1))
             for descriptor in taken { close(descriptor) }
             for each in [client, fresh] where try await each.held(["a", "b"]) != ["a"] { exit(4) }
+            let names = try FileManager.default.contentsOfDirectory(atPath: "\(url.path)/nobody")
+            if names != [inside] { exit(5) }
         }
     }
 
@@ -113,5 +121,19 @@ import Testing
         #expect(try await client.data(from: feedURL, using: turn).0 == feed(2))
         #expect(turn.requests.count == 2)
         #expect(try await client.named("feed") == name(of: feed(1)))
+    }
+
+    @Test func `a dictionary that has lost a file, or whose folder was purged, is kept again`() async throws {
+        let (client, file) = (try folder.client(), folder.url.appendingPathExtension("json"))
+        defer { try? FileManager.default.removeItem(at: file) }
+        try feed(0).write(to: file)
+        try await client.preload(file, match: "/a", from: feedURL)
+        for ending in [".dictum.body", ".dictum.json", ".dictum", ""] {
+            let lost = ending.isEmpty ? folder.url : try #require(folder.files(endingIn: ending).first)
+            try FileManager.default.removeItem(at: lost)
+            #expect(try await client.held(["a"]) == [])
+            try await client.preload(file, match: "/a", from: feedURL)
+            #expect(try await client.held(["a"]) == ["a"])
+        }
     }
 }

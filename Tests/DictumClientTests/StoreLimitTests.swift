@@ -103,4 +103,30 @@ import Testing
         let isForgotten = store.dictionaries(of: "0") !== first
         #expect(isKnown && isForgotten)
     }
+
+    @Test func `what a killed process had begun or removed goes at the next start`() async throws {
+        try await folder.client().keep([("a", feed(0))])
+        for (name, age) in [("x.dictum.removed", 0.0), ("y.dictum.part", 70), ("z.dictum.part", 50)] {
+            let left = folder.url.appendingPathComponent(name)
+            try FileManager.default.createDirectory(
+                at: left.appendingPathComponent("1.dictum"), withIntermediateDirectories: true)
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: left.path)
+        }
+        #expect(try await folder.client().held(["a"]) == ["a"])
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        #expect(left.sorted() == ["nobody", "z.dictum.part"])
+    }
+
+    @Test func `after the clock was set back the times of before are older than all others`() async throws {
+        let body = Data(repeating: 1, count: 400 << 10)
+        let client = try folder.client(limit: .mebibytes(1))
+        try await client.keep([("a", body), ("b", body + [1])])
+        for file in folder.files(endingIn: ".dictum.body") {
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSinceNow: 1000)], ofItemAtPath: file.path)
+        }
+        try await client.keep([("c", body + [2])])
+        #expect(try await client.held(["c"]) == ["c"])
+    }
 }
