@@ -4,10 +4,12 @@ internal import Primitives
 
 /// The folder in which an app keeps dictionaries, apart for each of its users.
 ///
-/// Several processes may share the folder. It is excluded from backups, and where the platform protects files, they can
-/// be read only after the device was unlocked once.
+/// Several processes may share the folder: what one keeps, or removes, the others see at once. It is excluded from backups, and
+/// where the platform protects files, they can be read only after the device was unlocked once.
 public final class ClientStore: Sendable {
-    /// The number of bytes that the dictionaries of one user may take.
+    /// The number of bytes that the dictionaries of all users may take together, with their records.
+    ///
+    /// Beyond it, or beyond 1,000 dictionaries, those go that were used least recently, of whichever user.
     public struct Limit: Sendable {
         let bytes: Int
 
@@ -15,47 +17,46 @@ public final class ClientStore: Sendable {
         public static func mebibytes(_ count: Int) -> Limit { Limit(bytes: count << 20) }
     }
 
-    private let folder: URL
-    private let limit: Limit
-    private let users = Guarded<[String: UserDictionaries]>([:])
+    /// Further users have their records read again when they are back.
+    private static let usersMax = 32
 
-    private init(folder: URL, limit: Limit) {
-        self.folder = folder
-        self.limit = limit
-    }
+    private let limit: StoreLimit
+    /// The users with the latest requests, by the names of their folders; the last is the latest.
+    private let users = Guarded<[(name: String, dictionaries: UserDictionaries)]>([])
 
-    /// Opens the store in a folder, which is created if it is missing; beyond the limit, what was used least recently goes.
+    private init(_ limit: StoreLimit) { self.limit = limit }
+
+    /// Opens the store in a folder, which is created if it is missing.
     public static func persistent(at folder: URL, limit: Limit) throws -> ClientStore {
-        try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let files = FolderFiles(path: folder.path)
+        try files.create()
         #if canImport(Darwin)
         var values = URLResourceValues()
         values.isExcludedFromBackup = true
         var excluded = folder
         try excluded.setResourceValues(values)
         #endif
-        return ClientStore(folder: folder, limit: limit)
+        let bound = StoreLimit(store: files, bytesMax: limit.bytes)
+        bound.apply()
+        return ClientStore(bound)
     }
 
-    /// Removes the dictionaries of all users.
+    /// Removes the dictionaries of all users; requests on their way keep nothing any more.
     public func removeAll() async {
-        // Users of earlier runs of the app have folders only.
-        for name in FolderFiles(folder: folder).names { await dictionaries(in: name).removeAll() }
+        // Users of earlier runs, and of other processes, have folders only; each request begins with one.
+        for user in limit.users { user.remove() }
     }
 
     /// Returns the dictionaries of a user; nil stands for what the app fetches for no user.
     package func dictionaries(of user: String?) -> UserDictionaries {
         // The digest makes a file name of any id, and tells it to nobody.
-        dictionaries(in: user.map { Digest(of: Array($0.utf8).span).base64URL } ?? "nobody")
-    }
-
-    private func dictionaries(in name: String) -> UserDictionaries {
-        users.withLock { users in
-            if let known = users[name] { return known }
-            let files = FolderFiles(folder: folder.appendingPathComponent(name, isDirectory: true))
-            let made = UserDictionaries(files, bytesMax: limit.bytes)
-            users[name] = made
-            return made
+        let name = user.map { Digest(of: Array($0.utf8).span).base64URL } ?? "nobody"
+        return users.withLock { users in
+            let known = users.firstIndex { $0.name == name }.map { users.remove(at: $0).dictionaries }
+            let dictionaries =
+                known ?? UserDictionaries(UserFolder(store: limit.store, name: name), limit: limit)
+            users = users.suffix(Self.usersMax - 1) + [(name, dictionaries)]
+            return dictionaries
         }
     }
 }

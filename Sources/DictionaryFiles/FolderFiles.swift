@@ -10,57 +10,94 @@ internal import Glibc
 struct FolderFiles: Sendable {
     static let temporaryExtension = ".dictum.part"
 
-    let folder: URL
+    let path: String
 
-    /// The names of the files and folders inside.
-    var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] }
+    /// A folder inside.
+    func folder(_ name: String) -> FolderFiles { FolderFiles(path: path(name)) }
 
-    /// Returns the bytes of a file; nil if it cannot be read, or has more than `max` bytes.
+    /// Returns the names of the files and folders inside; nil if they cannot be listed now.
+    func list() -> [String]? { try? FileManager.default.contentsOfDirectory(atPath: path) }
+
+    /// Returns the first `max` bytes of a file; nil if it is gone or cannot be read now, as when a device is locked.
     func read(_ name: String, max: Int) -> [UInt8]? {
         guard let handle = FileHandle(forReadingAtPath: path(name)),
-            let data = try? handle.read(upToCount: max + 1), data.count <= max
+            let data = try? handle.read(upToCount: max) ?? Data()
         else { return nil }
         return [UInt8](data)
     }
 
-    /// Writes to a temporary file, flushes it to the disk, and renames it.
+    /// Writes to a temporary file, flushes it to the disk, and renames it; leaves nothing behind if one of these fails.
     func write(_ data: Data, to name: String) throws {
-        try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let temporary = path("\(UUID().uuidString)\(Self.temporaryExtension)")
+        let temporary = Self.newName(Self.temporaryExtension)
         var attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
         #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
         attributes[.protectionKey] = FileProtectionType.completeUntilFirstUserAuthentication
         #endif
-        guard FileManager.default.createFile(atPath: temporary, contents: data, attributes: attributes) else {
-            throw CocoaError(.fileWriteUnknown)
-        }
         do {
-            let handle = try FileHandle(forUpdating: URL(fileURLWithPath: temporary))
+            guard
+                FileManager.default.createFile(
+                    atPath: path(temporary), contents: data, attributes: attributes)
+            else { throw CocoaError(.fileWriteUnknown) }
+            let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path(temporary)))
             try handle.synchronize()
             try handle.close()
-            // Safe: both texts are terminated, and used during the call only.
-            guard unsafe rename(temporary, path(name)) == 0 else { throw CocoaError(.fileWriteUnknown) }
+            guard move(temporary, to: name) else { throw CocoaError(.fileWriteUnknown) }
         } catch {
-            try? FileManager.default.removeItem(atPath: temporary)
+            remove(temporary)
             throw error
         }
     }
 
+    /// Makes a folder, with those above it.
+    func create() throws {
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    }
+
+    /// Renames a file or a folder in place of a file or an empty folder; returns false if that fails.
+    func move(_ name: String, to other: String) -> Bool {
+        // Safe: both texts are terminated, and used during the call only.
+        unsafe rename(path(name), path(other)) == 0
+    }
+
+    /// Removes a file, or a folder with what is inside.
     func remove(_ name: String) { try? FileManager.default.removeItem(atPath: path(name)) }
 
-    /// The time at which a file was last written or used, in milliseconds since 1970; 0 if it is gone.
-    func time(of name: String) -> Int64 {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path(name))
-        return ((attributes?[.modificationDate] as? Date)?.timeIntervalSince1970).map { Int64($0 * 1000) }
-            ?? 0
+    /// Returns what tells versions of a file apart, or of this folder without a name; nil if it is gone.
+    func status(of name: String? = nil) -> FileStatus? {
+        var status = stat()
+        // Safe: the text is terminated, and the value initialised; both are used during the call only.
+        guard unsafe lstat(name.map(path) ?? path, &status) == 0 else { return nil }
+        #if canImport(Darwin)
+        let time = status.st_mtimespec
+        #else
+        let time = status.st_mtim
+        #endif
+        return FileStatus(
+            number: UInt64(status.st_ino), bytes: Int(status.st_size),
+            changedAt: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
-    /// Notes that a file was used.
-    func touch(_ name: String, at milliseconds: Int64) {
-        let date = Date(timeIntervalSince1970: Double(milliseconds) / 1000)
-        try? FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path(name))
+    /// Notes that a file is used; returns false if it is gone.
+    func touch(_ name: String) -> Bool {
+        let attributes: [FileAttributeKey: Any] = [.modificationDate: Date()]
+        return (try? FileManager.default.setAttributes(attributes, ofItemAtPath: path(name))) != nil
     }
 
-    private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+    /// Returns a name that no other file has.
+    static func newName(_ suffix: String) -> String { UUID().uuidString + suffix }
+
+    private func path(_ name: String) -> String { "\(path)/\(name)" }
+}
+
+/// What tells versions of a file apart: each is written anew, and renamed.
+struct FileStatus: Equatable, Sendable {
+    let number: UInt64
+    let bytes: Int
+    /// The time of the last change or use, in nanoseconds since 1970; of a folder, that at which a name came, went or
+    /// was replaced.
+    let changedAt: Int64
+
+    /// Nanoseconds since 1970.
+    static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1e9) }
 }

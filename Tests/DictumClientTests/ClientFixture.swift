@@ -77,6 +77,13 @@ final class ClientFolder {
         events.withLock { $0 }.compactMap { if case .notKept(_, let cause) = $0 { cause } else { nil } }
     }
 
+    /// Sets the last changes of the folders of dictionaries back, as if nothing had happened for a while.
+    func settle(to date: Date = Date(timeIntervalSinceNow: -100)) throws {
+        for inside in files(endingIn: ".dictum") {
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: inside.path)
+        }
+    }
+
     /// The files of all users whose names end so.
     func files(endingIn suffix: String) -> [URL] {
         let all = FileManager.default.enumerator(at: url, includingPropertiesForKeys: nil)?.compactMap {

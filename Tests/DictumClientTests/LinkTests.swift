@@ -114,4 +114,45 @@ import Testing
         #expect(
             events.contains { if case .notKept(let url, _) = $0 { url.path == "/linked" } else { false } })
     }
+
+    @Test func `a linked dictionary that cannot be had is asked for once, though every response names it`()
+        async throws
+    {
+        let client = try folder.client()
+        let server = ScriptedTransport { request in
+            guard request.url?.path == "/feed" else {
+                return TransportResponse(status: 404, fields: [], body: Data())
+            }
+            return try response(
+                feed(1), [("Link", "</linked>; rel=\"compression-dictionary\"")], match: nil)
+        }
+        for _ in 0..<3 {
+            _ = try await client.data(from: feedURL, using: server)
+            await client.fetchLinked()
+        }
+        #expect(server.requests.map { $0.url?.path } == ["/feed", "/linked", "/feed", "/feed"])
+    }
+
+    @Test func `a failure is remembered for an hour, and of so many only the latest`() async throws {
+        let (now, asked) = (Guarded(Date()), Guarded<[Int]>([]))
+        let linked = LinkedFetches(now: { now.withLock { $0 } })
+        func ask(_ number: Int) async throws {
+            let url = try #require(URL(string: "https://api.test/\(number)"))
+            await linked.add(url) { _ in
+                asked.withLock { $0.append(number) }
+                return false
+            }
+            await linked.fetchAll()
+        }
+        try await ask(0)
+        now.withLock { $0 += 3_599 }
+        try await ask(0)
+        #expect(asked.withLock { $0 } == [0])
+        now.withLock { $0 += 1 }
+        try await ask(0)
+        #expect(asked.withLock { $0 } == [0, 0])
+        for number in 1...64 { try await ask(number) }
+        for number in [0, 64] { try await ask(number) }
+        #expect(asked.withLock { $0 }.suffix(2) == [64, 0])
+    }
 }

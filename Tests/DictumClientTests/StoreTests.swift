@@ -9,62 +9,40 @@ import Testing
 @Suite struct ClientStoreTests {
     private let folder = ClientFolder()
 
-    /// Keeps one body per name, of the given size; returns the server.
-    private func keep(_ bodies: [(String, Data)], _ client: DictionaryClient) async throws {
-        for (name, body) in bodies {
-            let server = ScriptedTransport([try response(body, match: "/\(name)")])
-            let url = try #require(URL(string: "https://api.test/\(name)"))
-            _ = try await client.data(from: url, using: server)
-        }
-    }
-
-    /// Returns the names for whose URLs a dictionary is named.
-    private func held(_ names: [String], _ client: DictionaryClient) async throws -> [String] {
-        var held: [String] = []
-        for name in names {
-            let server = ScriptedTransport([try response(feed(0), match: nil)])
-            let url = try #require(URL(string: "https://api.test/\(name)"))
-            _ = try await client.data(from: url, using: server)
-            if server.named != [nil] { held.append(name) }
-        }
-        return held
-    }
-
     @Test func `beyond the limit the least recently used goes, also after a restart`() async throws {
         let body = Data(repeating: 1, count: 400 << 10)
         var client = try folder.client(limit: .mebibytes(1))
-        try await keep([("a", body), ("b", body + [1])], client)
-        #expect(try await held(["a"], client) == ["a"])
-        try await keep([("c", body + [2])], client)
-        #expect(try await held(["a", "b", "c"], client) == ["a", "c"])
+        try await client.keep([("a", body), ("b", body + [1])])
+        #expect(try await client.held(["a"]) == ["a"])
+        try await client.keep([("c", body + [2])])
+        #expect(try await client.held(["a", "b", "c"]) == ["a", "c"])
         client = try folder.client(limit: .mebibytes(1))
-        #expect(try await held(["a"], client) == ["a"])
-        try await keep([("d", body + [3])], client)
-        #expect(try await held(["a", "b", "c", "d"], client) == ["a", "d"])
+        #expect(try await client.held(["a"]) == ["a"])
+        try await client.keep([("d", body + [3])])
+        #expect(try await client.held(["a", "b", "c", "d"]) == ["a", "d"])
         #expect(folder.files(endingIn: ".dictum.body").count == 2)
     }
 
-    @Test func `a body over the limit is not kept`() async throws {
+    @Test func `a body that is over the limit with its record is not kept`() async throws {
         let client = try folder.client(limit: .mebibytes(1))
-        try await keep(
-            [("a", Data(repeating: 1, count: 1 << 20)), ("b", Data(repeating: 1, count: 1 << 20 + 1))], client
-        )
-        #expect(try await held(["a", "b"], client) == ["a"])
+        try await client.keep(
+            [("a", Data(repeating: 1, count: 1_000_000)), ("b", Data(repeating: 1, count: 1 << 20))])
+        #expect(try await client.held(["a", "b"]) == ["a"])
     }
 
     @Test(arguments: ["body", "json"], [true, false])
     func `a damaged file is not used, and the dictionary can be kept again`(kind: String, isCut: Bool)
         async throws
     {
-        try await keep([("feed", feed(0))], folder.client())
+        try await folder.client().keep([("feed", feed(0))])
         let file = try #require(folder.files(endingIn: ".dictum.\(kind)").first)
         var bytes = try Data(contentsOf: file)
         if isCut { bytes = bytes.dropLast(9) } else { bytes[0] ^= 1 }
         try bytes.write(to: file)
         let client = try folder.client()
-        #expect(try await held(["feed"], client) == [])
-        try await keep([("feed", feed(0))], client)
-        #expect(try await held(["feed"], client) == ["feed"])
+        #expect(try await client.held(["feed"]) == [])
+        try await client.keep([("feed", feed(0))])
+        #expect(try await client.held(["feed"]) == ["feed"])
     }
 
     @Test func `many requests at once keep and name whole bodies`() async throws {

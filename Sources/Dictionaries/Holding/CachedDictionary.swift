@@ -15,7 +15,7 @@ package struct CachedDictionary: Codable, Equatable, Sendable {
     package let matchDest: [String]
     /// The value that is sent back as Dictionary-ID; empty for none.
     package let id: String
-    /// The SHA-256 of the bytes in hexadecimal, which is also the name of their file.
+    /// The SHA-256 of the bytes in hexadecimal.
     package let digest: String
     package let bytes: Int
     /// The validator for a request after it has expired.
@@ -67,12 +67,6 @@ package struct CachedDictionary: Codable, Equatable, Sendable {
         // No destination has a line feed.
         return (names + (operation.map { ["", $0] } ?? [])).joined(separator: "\n")
     }
-
-    /// The file name of the record.
-    package var fileName: String { Digest(of: Array(key.utf8).span).base64URL + Self.fileExtension }
-
-    /// The extension of records, unusual so that foreign files in the folder are left alone.
-    package static let fileExtension = ".dictum.json"
 
     /// Returns the dictionaries for a URL and an operation, best first: those for the destination, then those with the
     /// longest match, then the newest (RFC 9842 section 2.2.3).

@@ -24,10 +24,12 @@ extension ClientExchange {
         }
     }
 
-    /// Fetches a dictionary for later requests; a failure is an event for the app.
-    private func fetchLinked(_ url: URL, generation: Int) async {
+    /// Fetches a dictionary for later requests; a failure is an event for the app, and returns false.
+    private func fetchLinked(_ url: URL, generation: Int) async -> Bool {
         // After a log-out nobody needs it.
-        guard await options.mayFetchLinked(url), await dictionaries.generation == generation else { return }
+        guard await options.mayFetchLinked(url), await dictionaries.generation == generation,
+            let target = ClientRequest.target(of: url)
+        else { return true }
         var exchange = self
         (exchange.isOfLink, exchange.operation) = (true, nil)
         do {
@@ -35,6 +37,7 @@ extension ClientExchange {
         } catch {
             options.onEvent(.notKept(url, cause: "\(error)"))
         }
+        return await dictionaries.hasUsable(target, at: Self.now / 1000)
     }
 }
 

@@ -8,7 +8,7 @@ internal import Primitives
 ///
 /// It is the store of the client of apps. A folder that cannot be used holds nothing, and keeps nothing.
 struct FetchStore: Sendable {
-    /// The size of all dictionaries of one set of credentials.
+    /// The size of all dictionaries, of all sets of credentials together.
     private static let limit = ClientStore.Limit.mebibytes(256)
 
     let directory: String

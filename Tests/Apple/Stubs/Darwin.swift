@@ -33,3 +33,11 @@ public func clock_gettime(_ clock: clockid_t, _ time: UnsafeMutablePointer<times
 public func pow(_ base: Double, _ exponent: Double) -> Double { base }
 
 public func rename(_ from: UnsafePointer<CChar>, _ to: UnsafePointer<CChar>) -> Int32 { 0 }
+
+public struct stat {
+    public var st_ino: UInt64 = 0
+    public var st_size: Int64 = 0
+    public var st_mtimespec = timespec()
+    public init() {}
+}
+public func lstat(_ path: UnsafePointer<CChar>, _ status: UnsafeMutablePointer<stat>) -> Int32 { 0 }

@@ -71,13 +71,12 @@ public final class FileManager: NSObject {
     public static var `default`: FileManager { FileManager() }
     public func contentsOfDirectory(atPath path: String) throws -> [String] { [] }
     public func createDirectory(
-        at url: URL, withIntermediateDirectories: Bool, attributes: [FileAttributeKey: Any]? = nil
+        atPath path: String, withIntermediateDirectories: Bool, attributes: [FileAttributeKey: Any]? = nil
     ) throws {}
     public func createFile(atPath path: String, contents: Data?, attributes: [FileAttributeKey: Any]? = nil) -> Bool {
         true
     }
     public func removeItem(atPath path: String) throws {}
-    public func attributesOfItem(atPath path: String) throws -> [FileAttributeKey: Any] { [:] }
     public func setAttributes(_ attributes: [FileAttributeKey: Any], ofItemAtPath path: String) throws {}
 }
 

@@ -102,7 +102,7 @@ internal import Testing
         let fetching = try Fetching()
         _ = try fetching.fetch("\(origin.url)/feed")
         let name = try #require(fetching.kept.first { $0.hasSuffix(ending) })
-        try fetching.folder.write(Array("x".utf8), to: "\(Fetching.kept)/\(name)")
+        try fetching.folder.write(Array("x".utf8), to: "\(fetching.keptFolder)/\(name)")
         let again = try fetching.fetch("\(origin.url)/feed", "--accept", "dcz")
         #expect(again.body == feed(1) && again.report.stored)
         #expect(field("Available-Dictionary", of: origin.heads.last) == nil)
@@ -116,12 +116,12 @@ internal import Testing
         defer { origin.stop() }
         let fetching = try Fetching()
         try FileManager.default.createDirectory(
-            atPath: "\(fetching.folder.path)/\(Fetching.kept)", withIntermediateDirectories: true)
-        try fetching.folder.write(Array("{}".utf8), to: "\(Fetching.kept)/package.json")
+            atPath: "\(fetching.folder.path)/\(Fetching.nobody)", withIntermediateDirectories: true)
+        try fetching.folder.write(Array("{}".utf8), to: "\(Fetching.nobody)/package.json")
         _ = try fetching.fetch("\(origin.url)/feed")
         _ = try fetching.fetch("\(origin.url)/feed")
-        #expect(fetching.folder.read("\(Fetching.kept)/package.json") == Array("{}".utf8))
-        #expect(fetching.kept.count == 3)
+        #expect(fetching.folder.read("\(Fetching.nobody)/package.json") == Array("{}".utf8))
+        #expect(fetching.kept.count == 2)
     }
 
     @Test(.timeLimit(.minutes(40)))
@@ -147,8 +147,8 @@ internal import Testing
             let result = try RunningProcess.run(arguments, environment: environment)
             #expect(result.status == 0)
         }
-        #expect(folder.names(in: "xdg/dictum/nobody").count == 2)
-        #expect(folder.names(in: ".cache/dictum/nobody").count == 2)
+        #expect(folder.names(in: "xdg/dictum/nobody").count == 1)
+        #expect(folder.names(in: ".cache/dictum/nobody").count == 1)
     }
 
     @Test(

@@ -47,21 +47,26 @@ struct Fetching {
     }
 
     /// The folder of those who send no credentials.
-    static let kept = "cache/nobody"
+    static let nobody = "cache/nobody"
+
+    /// The folder within, in which their dictionaries are.
+    var keptFolder: String {
+        "\(Self.nobody)/\(folder.names(in: Self.nobody).first { $0.hasSuffix(".dictum") } ?? "none")"
+    }
 
     /// The files in that folder.
-    var kept: [String] { folder.names(in: Self.kept) }
+    var kept: [String] { folder.names(in: keptFolder) }
 
     /// Lets every dictionary expire, as time would.
     func expireAll() throws {
         for name in kept where name.hasSuffix(".json") {
-            let data = Data(try #require(folder.read("\(Self.kept)/\(name)")))
+            let data = Data(try #require(folder.read("\(keptFolder)/\(name)")))
             var record = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
             var dictionary = try #require(record["dictionary"] as? [String: Any])
             dictionary["expires_at"] = 0
             record["dictionary"] = dictionary
             try folder.write(
-                [UInt8](JSONSerialization.data(withJSONObject: record)), to: "\(Self.kept)/\(name)")
+                [UInt8](JSONSerialization.data(withJSONObject: record)), to: "\(keptFolder)/\(name)")
         }
     }
 }

@@ -1,0 +1,52 @@
+package import Dictionaries
+internal import Foundation
+
+/// The record of a dictionary, with the fields of its response for when a 304 confirms it.
+package struct ClientRecord: Codable, Sendable {
+    package let dictionary: CachedDictionary
+    package let fields: [ResponseField]
+    /// What the response was chosen by (RFC 9111 section 4.1), as a digest; nil if it answers no request.
+    package let selection: String?
+
+    package init(dictionary: CachedDictionary, fields: [ResponseField], selection: String? = nil) {
+        (self.dictionary, self.fields, self.selection) = (dictionary, fields, selection)
+    }
+
+    /// Reads a file; nil if it is damaged, or of another format.
+    init?(json bytes: [UInt8]) {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        guard let record = try? decoder.decode(ClientRecord.self, from: Data(bytes)),
+            record.dictionary.format == CachedDictionary.currentFormat,
+            Digest(hex: record.dictionary.digest) != nil, record.dictionary.bytes >= 0
+        else { return nil }
+        self = record
+    }
+
+    /// Returns the bytes of its file.
+    func json() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        return try encoder.encode(self)
+    }
+
+    /// True if the response said that bodies of requests may be in dcz.
+    var announcesUploads: Bool {
+        let lines = fields.filter { $0.name.lowercased() == "accept-encoding" }.map(\.value)
+        return AcceptEncoding(lines).quality(of: .dcz) > 0
+    }
+}
+
+/// A line of a response's head.
+package struct ResponseField: Codable, Equatable, Sendable {
+    package let name: String
+    package let value: String
+
+    package init(name: String, value: String) { (self.name, self.value) = (name, value) }
+}
+
+/// A dictionary whose body has been checked against its digest.
+package struct HeldBody: Sendable {
+    package let record: ClientRecord
+    package let body: Body
+}
