@@ -18,7 +18,7 @@ package struct ClientRecord: Codable, Sendable {
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         guard let record = try? decoder.decode(ClientRecord.self, from: Data(bytes)),
             record.dictionary.format == CachedDictionary.currentFormat,
-            Digest(hex: record.dictionary.digest) != nil, record.dictionary.bytes >= 0
+            Digest(hex: record.dictionary.digest) != nil, (0..<Int.max).contains(record.dictionary.bytes)
         else { return nil }
         self = record
     }

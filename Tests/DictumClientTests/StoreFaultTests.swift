@@ -108,6 +108,18 @@ import Testing
         #expect(try await client.held(["a"]) == ["a"])
     }
 
+    @Test(arguments: [-1, 1, 900, Int.max])
+    func `a record with another length is damaged`(bytes: Int) async throws {
+        try await folder.client().keep([("a", feed(0))])
+        let file = try #require(folder.files(endingIn: ".dictum.json").first)
+        let (old, new) = ("\"bytes\":\(feed(0).count)", "\"bytes\":\(bytes)")
+        let text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+        try #require(text.contains(old))
+        try Data(text.replacingOccurrences(of: old, with: new).utf8).write(to: file)
+        #expect(try await folder.client().held(["a"]) == [])
+        #expect(folder.files(endingIn: ".dictum.body").isEmpty)
+    }
+
     @Test func `a request that fails drops its own dictionary, and no newer one`() async throws {
         let client = try folder.client()
         try await client.keep([("feed", feed(0))])
