@@ -44,15 +44,17 @@ final class ObservedExchange {
 }
 
 extension Exchange {
+    /// The Accept-Encoding of a client that offers dictionaries, which names all codings over one.
+    private static let codingsOfHolders = Array(
+        ContentCoding.overDictionary.map(\.token).joined(separator: ", ").utf8)
+
     /// Begins to observe a request, if its client is among those that are observed.
     func observe(_ route: Route) {
         guard route.policy.methods.contains(facts.method), let authority = resource.authority else { return }
         var facts = RequestFacts(
             request, url: resource.url, isPathNormal: self.facts.isPathNormal, peer: peer, route: route,
             secureTransport: context.configuration.secureTransport)
-        // A client that offers dictionaries names both codings.
-        let codings = "dcb, dcz".utf8
-        facts.acceptEncoding.read(codings.span)
+        facts.acceptEncoding.read(Self.codingsOfHolders.span)
         facts.dictionarySwitch = switchedOff(on: route)
         let address = linkClient.address
         let client = address.map { observedClient(at: $0, on: route) }

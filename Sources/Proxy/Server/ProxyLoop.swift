@@ -162,6 +162,7 @@ extension ServerSettings {
         headTimeout = Int64(limits.headTimeout)
         keepAliveTimeout = Int64(limits.keepAliveTimeout)
         requestsMax = Int32(clamping: limits.keepAliveRequests)
+        // A listener serves all routes, so that no upstream's own time ends too early.
         idleTimeout = Int64(configuration.allUpstreams.map(\.idleTimeout).max() ?? 0)
         bodyRate = limits.bodyRate
         tunnelTimeout = Int64(limits.tunnelTimeout)
