@@ -18,11 +18,17 @@ public struct DecodedPieces: AsyncSequence, Sendable {
     /// The rest of the body.
     public struct Iterator: AsyncIteratorProtocol {
         let response: OpenResponse
+        private var isAtEnd = false
+
+        init(response: OpenResponse) { self.response = response }
 
         /// Returns the next piece; nil after the last one.
         public mutating func next() async throws -> Data? {
+            guard !isAtEnd else { return nil }
             try Task.checkCancellation()
-            return try await response.nextPiece()
+            let piece = try await response.nextPiece()
+            isAtEnd = piece == nil
+            return piece
         }
     }
 }

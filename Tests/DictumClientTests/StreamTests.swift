@@ -59,9 +59,10 @@ import Testing
         #expect((head as? HTTPURLResponse)?.statusCode == 200)
         giver.yield(try await #require(whole.nextPiece()))
         giver.finish()
-        var received = Data()
-        for try await piece in body { received += piece }
-        #expect(received == feed(0))
+        var (received, iterator) = (Data(), body.makeAsyncIterator())
+        while let piece = try await iterator.next() { received += piece }
+        let isStillAtEnd = try await iterator.next() == nil
+        #expect(received == feed(0) && isStillAtEnd && folder.metrics.count == 1)
     }
 
     @Test(arguments: [true, false])

@@ -15,6 +15,8 @@ struct FetchStore: Sendable {
     private let opened: Result<ClientStore, any Error>
     /// The credentials that a request sends; nil for none.
     private let user: String?
+    /// Read before a request is sent: what is removed meanwhile, by another process, stays away.
+    private var generation = 0
 
     init(directory: String, user: String? = nil) {
         self.directory = directory
@@ -22,6 +24,7 @@ struct FetchStore: Sendable {
         opened = Result {
             try ClientStore.persistent(at: URL(fileURLWithPath: directory), limit: Self.limit)
         }
+        generation = (try? use { await $0.generation }.get()) ?? 0
     }
 
     /// Returns the dictionary to offer for a URL, and the one that came from the URL itself, even if it has expired.
@@ -36,10 +39,10 @@ struct FetchStore: Sendable {
         (try? use { await $0.hasUsable(url.target, at: seconds) }.get()) == true
     }
 
-    /// Keeps a dictionary in place of an older one with the same match; returns false if it is too large.
+    /// Keeps a dictionary in place of an older one with the same match; returns false if it is too large, or all were removed.
     func keep(_ record: CachedDictionary, _ body: Body) throws -> Bool {
         let record = ClientRecord(dictionary: record, fields: [])
-        return try use { try await $0.keep(record, body, generation: $0.generation) }.get()
+        return try use { [generation] in try await $0.keep(record, body, generation: generation) }.get()
     }
 
     func remove(_ record: CachedDictionary) { _ = use { await $0.remove(record) } }
