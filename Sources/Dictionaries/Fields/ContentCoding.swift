@@ -4,7 +4,7 @@ internal import Primitives
 ///
 /// In rising order of what they save. A new one is added here, in `Codec`, `CodingLevels` and `AcceptEncoding`, and has a file
 /// of its own beside those: most other code asks the lists and the properties, and their switches do not compile without it.
-/// Code that names single codings does: that of uploads, training, observe mode, the doctor and the estimate.
+/// Code that names single codings does; `grep -rnE '\.(gzip|br|zstd|dcb|dcz)\b' Sources` finds it.
 package enum ContentCoding: String, CaseIterable, Sendable {
     /// The body without any coding.
     case identity

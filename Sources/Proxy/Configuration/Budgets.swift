@@ -1,8 +1,8 @@
 /// A budget of memory: buffers that together never take more than its share.
 ///
-/// Outside of them are, each with a bound of its own: the buffers of a connection, 32 KiB of output for each HTTP/2 stream,
-/// the window of uploads (`HTTP2Settings`), commands to Redis on their way (`RedisGate`), and tables with a bounded number of
-/// entries.
+/// Outside of them are, each with a bound of its own: the buffers of a connection, the output of each HTTP/2 stream
+/// (`ResponseQueue`), the window of uploads (`HTTP2Settings`), commands to Redis that requests wait for (`RedisGate`), and
+/// tables with a bounded number of entries.
 package enum Budget: String, CaseIterable, Sendable {
     case coding, store, deltas, prepared, sharing, contexts, observe
 
@@ -22,8 +22,8 @@ package enum Budget: String, CaseIterable, Sendable {
         switch self {
         case .coding:
             """
-            Live encoders, decoders of upstream codings, held bodies, and what waits for a closed window. Beyond it, responses are sent uncompressed, or as \
-            the upstream coded them.
+            Live encoders and decoders, held bodies, trainings, and what waits for a closed window. Beyond it, responses are \
+            sent uncompressed, or as the upstream coded them, and coded uploads get 503.
             """
         case .store:
             """

@@ -135,9 +135,10 @@ extension Settings {
         .value(
             "retries", \.retries, .count(0...10),
             """
-            The maximum number of retries per request, each on another upstream. A request is retried if the upstream sent no \
-            byte of a response and the request is idempotent and has no body, or if nothing of it was sent. Within ten \
-            seconds, each event loop retries a fifth of its requests, and ten more.
+            The maximum number of retries per request, each at another address; an only address is retried if it closed the \
+            connection. A request is retried if the upstream sent no byte of a response and the request is idempotent and has \
+            no body, or if nothing of it was sent. Within ten seconds, each event loop retries a fifth of an upstream's \
+            requests, and ten more. Retries after a failed connect are not part of that.
             """),
         .value(
             "resolve_interval", \.resolveInterval, .duration(1_000...day),

@@ -26,7 +26,7 @@ extension Exchange {
     /// The outcome of looking for a version by its digest.
     enum VersionLookUp {
         case found(Storage.Version)
-        /// The nodes' shared memory is asked, and the reply follows within its deadline.
+        /// The nodes' shared memory is asked, and the reply follows.
         case asked
         case unknown
     }

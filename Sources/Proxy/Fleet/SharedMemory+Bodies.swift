@@ -63,7 +63,9 @@ extension SharedMemory {
         getParts(of: value, name, key: key, urgency)
     }
 
-    /// Asks for the further parts of a large version, which nobody waits for.
+    /// Asks for the further parts of a large version.
+    ///
+    /// Requests that wait for the version wait for them, too. The command is of the background, whose deadline is in seconds.
     private func getParts(of value: SharedValue, _ name: SharedName, key: String, _ urgency: RedisUrgency) {
         let keys = names.partKeys(of: key, parts: value.parts)
         do throws(RedisFailure) {

@@ -123,8 +123,9 @@ final class SharedMemory: Sendable {
         }
     }
 
-    /// Asks for a version, and calls `completion` once, within the deadline of a question; returns false, without a call,
-    /// if it is not asked.
+    /// Asks for a version, and calls `completion` once; returns false, without a call, if it is not asked.
+    ///
+    /// A version in several parts takes a second command, whose deadline adds to that of the first.
     func ask(
         _ name: SharedName, for client: UInt128, on core: EventLoop.Core, _ completion: @escaping Completion
     ) -> Bool {

@@ -1,7 +1,7 @@
 /// The access log of one loop.
 ///
-/// It formats lines into a buffer and hands them to the sink in batches. The loop flushes it when idle, and at
-/// least ten times a second.
+/// It formats lines into a buffer and hands them to the sink in batches: at 32 KiB, 100 ms after the first line, at a
+/// reload, and at the end.
 final class AccessLog {
     private static let batchBytes = 32 << 10
 

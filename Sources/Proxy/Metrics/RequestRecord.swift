@@ -29,7 +29,7 @@ struct RequestRecord: Sendable {
     var isPrivate = false
     /// The time from the request's head until the last byte of the response was handed to the connection.
     ///
-    /// `Exchange.account` measures it. Up to 96 KiB may still wait to be sent then.
+    /// `Exchange.account` measures it. The connection may still have bytes to send then.
     var durationMicroseconds = 0
     /// The time from the request's head to the head of the response; 0 if none was sent.
     var headMicroseconds = 0

@@ -7,7 +7,9 @@ internal import Storage
 extension ProxyServer {
     /// Adopts another configuration for new requests; requests in progress keep the settings of theirs.
     ///
-    /// Places at upstreams, the observer and the files of the log belong to all requests, and change for those in progress, too.
+    /// What belongs to all requests changes for those in progress, too: places at upstreams, the observer, the switch, the log,
+    /// the versions in use, and the addresses, balance and connection settings of an upstream that keeps its name
+    /// (`LoopUpstreams.adopt`).
     ///
     /// An error leaves everything unchanged, and is reported. Blocks until every loop has adopted it; not reentrant.
     ///

@@ -260,8 +260,7 @@ package final class ProxyServer: Sendable {
             }
         }
         waiting.notify(queue: .global()) { [drained] in drained.signal() }
-        // Hand over after the loops have stopped accepting. Until then the successor keeps its new versions in memory
-        // only.
+        // Before the wait for requests in progress: until then the successor keeps its new versions in memory only.
         if isHandedOver { context.store.handOver() }
         _ = drained.wait(timeout: .now() + .milliseconds(time))
         // Before the loops on which it has connections.

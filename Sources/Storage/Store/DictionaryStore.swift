@@ -98,8 +98,9 @@ package final class DictionaryStore: Sendable {
         _ = done.wait(timeout: .now() + timeoutSeconds)
     }
 
-    /// Leaves the store to a waiting successor; when the lock is released, everything that was offered is on disk.
+    /// Leaves the store to a waiting successor: writes what was offered, and releases the lock.
     ///
+    /// If the disk fails or takes too long, the lock is released all the same.
     /// From now on only bodies that were already offered are admitted; they get some seconds to arrive. Blocks: never
     /// call it on an event loop.
     package func handOver(timeoutSeconds: Double = 5) {

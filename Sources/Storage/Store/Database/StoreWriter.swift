@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The part of a store that writes its file, confined to a queue of its own.
 ///
-/// `schedule` may be called on any thread. Every other entry asserts that it runs on the queue.
+/// `schedule` and `openDatabase` may be used on any thread, everything else on the queue: `status` and `packer` assert that.
 final class StoreWriter: Sendable {
     /// The relation of this process to the file.
     struct Status: Sendable {
