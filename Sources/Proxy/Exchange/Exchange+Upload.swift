@@ -52,7 +52,13 @@ extension Exchange {
 
     // MARK: The dictionary
 
+    /// The wait for a dictionary from another node or from the disk.
+    ///
+    /// Then it counts as unknown: the client has the plain body, and a disk that hangs must not keep its request.
+    static let uploadLookUpMilliseconds: Int64 = 2_000
+
     private func findUploadDictionary(_ digest: Digest) {
+        core.setDeadline(token, core.now + Self.uploadLookUpMilliseconds)
         switch find(digest, reply: { $0.uploadDictionaryArrived(digest) }) {
         case .found(let version): readUploadDictionary(version)
         case .asked: break
@@ -62,14 +68,15 @@ extension Exchange {
 
     /// Goes on after the nodes' shared memory has replied.
     private func uploadDictionaryArrived(_ digest: Digest) {
-        guard upload.decoding != nil else { return }
+        guard upload.isFindingDictionary else { return }
         guard let version = knownVersion(digest) else { return refuseUnknownDictionary() }
         readUploadDictionary(version)
     }
 
     private func readUploadDictionary(_ version: Storage.Version) {
         load(version) { exchange, body in
-            guard exchange.upload.decoding != nil else { return }
+            guard exchange.upload.isFindingDictionary else { return }
+            exchange.core.setDeadline(exchange.token, nil)
             guard let body else { return exchange.refuseUnknownDictionary() }
             exchange.upload.decoding?.found(body)
             exchange.advanceUpload()
@@ -78,7 +85,8 @@ extension Exchange {
 
     // MARK: Bodies that are refused
 
-    private func refuseUnknownDictionary() {
+    func refuseUnknownDictionary() {
+        upload.decoding?.giveUp()
         refuseUpload(.unknownDictionary(isOn: acceptsCodedBodies), .requestDictionary)
     }
 

@@ -80,7 +80,13 @@ struct UploadDecoding: ~Copyable {
         removal?.append(coded.span)
     }
 
+    /// Ends the decoding of a body whose dictionary is unknown.
+    mutating func giveUp() { stage = .ended }
+
     // MARK: Actions
+
+    /// True while the dictionary is looked for.
+    var isFinding: Bool { stage == .finding }
 
     /// True while more of the body can be of use; `hasRoom` says that the upstream takes bytes.
     func wantsInput(hasRoom: Bool) -> Bool {

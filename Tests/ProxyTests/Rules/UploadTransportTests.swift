@@ -2,6 +2,7 @@ internal import Dictionaries
 internal import Foundation
 internal import HTTP
 internal import Primitives
+internal import Storage
 internal import TestSupport
 internal import Testing
 
@@ -166,5 +167,38 @@ private let repeated = Array(long.prefix(150_000)) + Array(long.prefix(150_000))
         gate.open()
         #expect(try slow.receive().status == 200)
         #expect(try client.receive().carries(long))
+    }
+
+    @Test func `a dictionary that a hanging disk does not give in time counts as unknown`() throws {
+        let folder = try TemporaryFolder()
+        let path = "\(folder.path)/store.sqlite"
+        let origin = {
+            try Origin { request, connection in
+                let body = request.method == "PUT" ? request.body : request.target == "/doc" ? held : long
+                connection.send(json(body, "Cache-Control: public, max-age=60"))
+            }
+        }
+        let former = try TestProxy(origin(), Self.route, store: path)
+        for target in ["/doc", "/other"] { _ = try former.fetch(target) }
+        former.stop()
+        let proxy = try TestProxy(origin(), Self.route, store: path)
+        let store = proxy.server.context.store
+        let chain = ChainKey(authority: "api.test", match: "/other")
+        let other = try #require(store.reader().newest(VersionKey(chain: chain, url: "/other", variant: "")))
+        // Bodies are read one after the other, and this reader keeps the queue.
+        let gate = Gate()
+        store.load(other) { _ in gate.wait() }
+        let coded = try Self.dcz(changed)
+        let put = Self.head("Content-Length: \(coded.count)") + coded
+        let client = try proxy.connect()
+        client.send(put)
+        #expect(try client.receive().status == 415)
+        gate.open()
+        let later = try proxy.connect()
+        later.send(put)
+        #expect(try later.receive().carries(changed))
+        #expect(proxy.origin.requests.filter { $0.method == "PUT" }.count == 1)
+        let memory = proxy.server.context.shared.coding.memory
+        try waitUntil("all memory is given back") { memory.takenBytes == 0 }
     }
 }
