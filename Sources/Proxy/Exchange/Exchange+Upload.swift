@@ -57,6 +57,9 @@ extension Exchange {
     /// Then it counts as unknown: the client has the plain body, and a disk that hangs must not keep its request.
     static let uploadLookUpMilliseconds: Int64 = 2_000
 
+    /// True while the dictionary of the request's body is looked for.
+    var isFindingUploadDictionary: Bool { upload.decoding?.isFinding == true }
+
     private func findUploadDictionary(_ digest: Digest) {
         core.setDeadline(token, core.now + Self.uploadLookUpMilliseconds)
         switch find(digest, reply: { $0.uploadDictionaryArrived(digest) }) {
@@ -68,14 +71,14 @@ extension Exchange {
 
     /// Goes on after the nodes' shared memory has replied.
     private func uploadDictionaryArrived(_ digest: Digest) {
-        guard upload.isFindingDictionary else { return }
+        guard isFindingUploadDictionary else { return }
         guard let version = knownVersion(digest) else { return refuseUnknownDictionary() }
         readUploadDictionary(version)
     }
 
     private func readUploadDictionary(_ version: Storage.Version) {
         load(version) { exchange, body in
-            guard exchange.upload.isFindingDictionary else { return }
+            guard exchange.isFindingUploadDictionary else { return }
             exchange.core.setDeadline(exchange.token, nil)
             guard let body else { return exchange.refuseUnknownDictionary() }
             exchange.upload.decoding?.found(body)

@@ -334,7 +334,7 @@ extension Exchange {
     /// Continues without the part that is late: a stored body, a dictionary, the end of a body, more input to code.
     func expired(_ core: EventLoop.Core) {
         if attempt.isWaiting { return refuseWaiting() }
-        if upload.isFindingDictionary { return refuseUnknownDictionary() }
+        if isFindingUploadDictionary { return refuseUnknownDictionary() }
         if phase.isAwaited, storedResponse != nil { return forwardUnconditionally() }
         if body.isHeld { dictionary.giveUp() }
         body.deadlinePassed()

@@ -11,10 +11,6 @@ struct RequestUpload: ~Copyable {
     let coding: UploadCoding
     /// The decoding of a body in dcz; nil for others, and once nobody needs the rest.
     var decoding: UploadDecoding?
-
-    /// True while the dictionary of the body is looked for.
-    var isFindingDictionary: Bool { decoding?.isFinding == true }
-
     private(set) var bytes = 0
     private(set) var isWhole: Bool
     /// The bytes that came while the request waited for a place; the paused client had sent them before.

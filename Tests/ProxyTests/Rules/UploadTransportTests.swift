@@ -178,10 +178,11 @@ private let repeated = Array(long.prefix(150_000)) + Array(long.prefix(150_000))
                 connection.send(json(body, "Cache-Control: public, max-age=60"))
             }
         }
-        let former = try TestProxy(origin(), Self.route, store: path)
+        let route = "routes: [{match: /doc, requests: dictionary}, {match: /other}]"
+        let former = try TestProxy(origin(), route, store: path)
         for target in ["/doc", "/other"] { _ = try former.fetch(target) }
         former.stop()
-        let proxy = try TestProxy(origin(), Self.route, store: path)
+        let proxy = try TestProxy(origin(), route, store: path)
         let store = proxy.server.context.store
         let chain = ChainKey(authority: "api.test", match: "/other")
         let other = try #require(store.reader().newest(VersionKey(chain: chain, url: "/other", variant: "")))
