@@ -100,19 +100,19 @@ public struct DictionaryClient: Sendable {
     /// Sends a request and returns the decoded body with the response.
     ///
     /// If the body cannot be decoded, its dictionary is dropped, and the request is sent once more without one; a POST is not,
-    /// because the server has acted upon it.
+    /// because the server has acted upon it. Any status is a response, such as 502; without one this throws.
     ///
     /// - Parameter operation: What the request asks, where one URL has many operations, such as the name of a GraphQL query.
     ///   The client keeps one dictionary for each.
     public func data(
         for request: URLRequest, operation: String? = nil, using transport: some Transport
-    ) async throws -> (Data, URLResponse) {
+    ) async throws -> (Data, HTTPURLResponse) {
         let (body, response) = try await exchange(transport, operation).collect(request)
         return (body, try response.urlResponse(bodyBytes: body.count))
     }
 
     /// Gets a URL as `data(for:using:)` does.
-    public func data(from url: URL, using transport: some Transport) async throws -> (Data, URLResponse) {
+    public func data(from url: URL, using transport: some Transport) async throws -> (Data, HTTPURLResponse) {
         try await data(for: URLRequest(url: url), using: transport)
     }
 
@@ -121,7 +121,7 @@ public struct DictionaryClient: Sendable {
     /// A body that cannot be decoded is asked for again only before its first piece; afterwards the sequence throws.
     public func stream(
         for request: URLRequest, operation: String? = nil, using transport: some Transport
-    ) async throws -> (DecodedPieces, URLResponse) {
+    ) async throws -> (DecodedPieces, HTTPURLResponse) {
         let response = try await exchange(transport, operation).open(request)
         return (DecodedPieces(response), try response.urlResponse(bodyBytes: nil))
     }

@@ -17,9 +17,8 @@ import Testing
             try response(feed(0)), try response(feed(1), coding: coding, over: feed(0)),
         ])
         for version in 0..<2 {
-            let (body, head) = try await client.data(from: feedURL, using: server)
+            let (body, fields) = try await client.data(from: feedURL, using: server)
             #expect(body == feed(version))
-            let fields = try #require(head as? HTTPURLResponse)
             #expect(fields.statusCode == 200 && fields.value(forHTTPHeaderField: "Content-Encoding") == nil)
         }
         #expect(server.named == [nil, name(of: feed(0))])

@@ -18,7 +18,7 @@ import Testing
         ])
         _ = try await client.data(from: feedURL, using: server)
         let (pieces, head) = try await client.stream(for: URLRequest(url: feedURL), using: server)
-        #expect((head as? HTTPURLResponse)?.statusCode == 200)
+        #expect(head.statusCode == 200)
         var (body, count) = (Data(), 0)
         for try await piece in pieces {
             body += piece
@@ -56,7 +56,7 @@ import Testing
             TransportResponse(status: 200, fields: whole.fields) { await rest.next() }
         }
         let (body, head) = try await folder.client().stream(for: URLRequest(url: feedURL), using: server)
-        #expect((head as? HTTPURLResponse)?.statusCode == 200)
+        #expect(head.statusCode == 200)
         giver.yield(try await #require(whole.nextPiece()))
         giver.finish()
         var (received, iterator) = (Data(), body.makeAsyncIterator())

@@ -19,7 +19,7 @@ import Testing
         let client = try folder.client()
         for version in 0..<2 {
             let (body, head) = try await client.data(from: feedURL, using: session)
-            #expect(body == feed(version) && (head as? HTTPURLResponse)?.statusCode == 200)
+            #expect(body == feed(version) && head.statusCode == 200)
         }
         let requests = RawProtocol.received.withLock { $0 }
         #expect(

@@ -135,8 +135,8 @@ extension Exchange {
         "route \(route.text) offers dictionaries on responses that no browser keeps (\(reason.rawValue)): "
             + (isSetHere
                 ? "give max-age to the route's own cache_control, or announce its paths on the pages that fetch them"
-                : "have the upstream send max-age, set cache_control on the route, or announce its paths on the pages"
-                    + " that fetch them; for users who are logged in those pages include /.dictum/own.js")
+                : "have the upstream send max-age, set cache_control on the route (for apps its ttl is enough), or announce its"
+                    + " paths on the pages that fetch them; for users who are logged in those pages include /.dictum/own.js")
     }
 
     /// Counts a Link that no browser follows, and warns of it.

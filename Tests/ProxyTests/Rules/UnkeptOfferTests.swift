@@ -34,7 +34,9 @@ private let body = Feed.bytes(version: 0, items: 40)
         #expect(
             said.first?.hasPrefix(
                 "route /feed offers dictionaries on responses that no browser keeps (\(reason))") == true)
-        #expect(said.first?.contains("set cache_control on the route, or announce its paths") == true)
+        #expect(
+            said.first?.contains(
+                "set cache_control on the route (for apps its ttl is enough), or announce its paths") == true)
     }
 
     @Test(arguments: [("no-cache", "no-cache"), ("max-age=0", "expired"), ("public", "etag-only")])
