@@ -14,19 +14,21 @@ public import Foundation
 ///
 /// The package's trait `AsyncHTTPClient` brings it. All requests share one pool of connections.
 public struct AsyncHTTPTransport: Transport {
-    private let client: HTTPClient
+    private let connections: Connections
     private let seconds: Int64
 
     /// Makes a transport; a request without its whole response after so many seconds is an error.
     public init(timeoutSeconds: Int = 60) {
         var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
         configuration.decompression = .disabled
-        client = HTTPClient(configuration: configuration)
+        connections = Connections(HTTPClient(configuration: configuration))
         seconds = Int64(timeoutSeconds)
     }
 
-    /// Closes all connections; must be called once, after the last request.
-    public func shutdown() async throws { try await client.shutdown() }
+    /// Waits until all connections are closed, after the last request.
+    ///
+    /// A transport that nobody uses any more closes them by itself.
+    public func shutdown() async throws { try await connections.client.shutdown() }
 
     /// None: bodies come as they were sent.
     public var decodedCodings: [String] { [] }
@@ -40,13 +42,23 @@ public struct AsyncHTTPTransport: Transport {
             message.headers.add(name: name, value: value)
         }
         if let body = request.httpBody { message.body = .bytes(ByteBuffer(bytes: body)) }
-        let response = try await client.execute(message, timeout: .seconds(seconds))
+        let response = try await connections.client.execute(message, timeout: .seconds(seconds))
         let pieces = Pieces(response.body)
         return TransportResponse(
             status: Int(response.status.code),
             fields: response.headers.map { (name: $0.name, value: $0.value) },
             nextPiece: { try await pieces.next() })
     }
+}
+
+/// The connections of a transport and its copies; they are closed with the last one.
+private final class Connections: Sendable {
+    let client: HTTPClient
+
+    init(_ client: HTTPClient) { self.client = client }
+
+    // A client that is released without this ends the program. It lives on until its connections are closed.
+    deinit { client.shutdown { _ in } }
 }
 
 /// The rest of a body. Its reader asks for one piece at a time.
