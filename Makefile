@@ -5,7 +5,7 @@
 # make fuzz     fuzz each parser for 5 minutes; TIME=SECONDS and TARGET=PARSER change that
 # make sanitize run every test under the sanitizers for addresses, threads and undefined behaviour; ONLY=address runs one of them
 # make lint     check format, layers, proofs of unsafe code, paths
-# make docs     render the rules and the life of a request: .build/docs/index.html
+# make docs     render the rules and the life of a request, .build/docs/index.html, and the client of apps, .build/docs-client
 # make soak     run mixed traffic with faults for half an hour; MINUTES=NUMBER changes that
 # make totals   compare metrics, access log and what clients receive over 100,000 mixed requests; REQUESTS=NUMBER changes that
 # make attack   run each attack, and each HTTP/2 flood, beside other clients for a minute; SECONDS=NUMBER changes that
@@ -109,6 +109,8 @@ lint:
 docs: setup
 	@swift package --allow-writing-to-directory .build/docs generate-documentation --target Proxy \
 		--warnings-as-errors --output-path .build/docs
+	@swift package --allow-writing-to-directory .build/docs-client generate-documentation --target DictumClient \
+		--warnings-as-errors --output-path .build/docs-client
 
 bench:
 	@.ci/setup bench

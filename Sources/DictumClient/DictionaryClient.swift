@@ -65,6 +65,7 @@ public struct DictionaryClient: Sendable {
     /// start, and for each user after a log-in; nothing happens while it is held.
     ///
     /// - Parameters:
+    ///   - file: The dictionary.
     ///   - match: The `match` with which the server serves it, such as `/items/*`.
     ///   - server: Any URL of the server.
     public func preload(_ file: URL, match: String, from server: URL) async throws {
@@ -102,8 +103,11 @@ public struct DictionaryClient: Sendable {
     /// If the body cannot be decoded, its dictionary is dropped, and the request is sent once more without one; a POST is not,
     /// because the server has acted upon it. Any status is a response, such as 502; without one this throws.
     ///
-    /// - Parameter operation: What the request asks, where one URL has many operations, such as the name of a GraphQL query.
-    ///   The client keeps one dictionary for each.
+    /// - Parameters:
+    ///   - request: The request as the app would send it, without fields of dictionaries.
+    ///   - operation: What the request asks, where one URL has many operations, such as the name of a GraphQL query.
+    ///     The client keeps one dictionary for each.
+    ///   - transport: The sender, such as a session.
     public func data(
         for request: URLRequest, operation: String? = nil, using transport: some Transport
     ) async throws -> (Data, HTTPURLResponse) {
