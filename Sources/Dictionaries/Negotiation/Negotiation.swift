@@ -159,7 +159,7 @@ package struct Decision: Equatable, Sendable {
     /// The coding that the client gets; with `passThrough` the upstream's own, or identity if Dictum does not
     /// implement it.
     package let coding: ContentCoding
-    /// The reason why no dictionary was used, or `delta`.
+    /// The reason why no dictionary was used, or one of the two of deltas.
     package let reason: Reason
     /// The treatment of the upstream's own coding.
     package let upstreamCodingHandling: UpstreamHandling

@@ -68,7 +68,7 @@ package enum Personal {
 package enum Audience: Equatable, Sendable {
     /// All clients: the response, or the route's own `cache_control`, says `public` or `s-maxage`.
     case `public`
-    /// Clients that were given it, by its id; the response may or may not be personal.
+    /// Clients that were given it, by its id; nothing says that everybody may have it, and it is not personal.
     case unlisted
     /// Clients that were given it, by its id; the response is personal, which bounds its storage and its use.
     case personal

@@ -29,7 +29,7 @@ package enum Reason: Int, CaseIterable, Sendable {
     case crossOrigin
     /// The client's transport is not secure (RFC 9842 section 8).
     case insecureTransport
-    /// The response is personal and the route public.
+    /// The response is personal, and the public route has `personal: off`.
     case personal
     /// The route is private and the client's identity incomplete.
     case identityIncomplete

@@ -27,7 +27,7 @@ struct ClientExchange: Sendable {
 
     /// Sends a request and collects the whole body.
     ///
-    /// Nothing has reached the app before the end, so a body that breaks off in its middle is asked for again, too.
+    /// Nothing has reached the app before the end, so a delta that does not decode in its middle is asked for again, too.
     func collect(_ request: URLRequest) async throws -> (Data, OpenResponse) {
         let response = try await open(request)
         do {

@@ -1,8 +1,8 @@
 /// A budget of memory: buffers that together never take more than its share.
 ///
 /// Outside of them are, each with a bound of its own: the buffers of a connection, the output of each HTTP/2 stream
-/// (`ResponseQueue`), the window of uploads (`HTTP2Settings`), commands to Redis that requests wait for (`RedisGate`), and
-/// tables with a bounded number of entries.
+/// (`ResponseQueue`), the window of uploads (`HTTP2Settings`), commands to Redis that requests wait for (`RedisGate`),
+/// the lines of the log (`LogSink`), and tables with a bounded number of entries.
 package enum Budget: String, CaseIterable, Sendable {
     case coding, store, deltas, prepared, sharing, contexts, observe
 

@@ -118,7 +118,7 @@ extension Exchange {
     private func proof(of digest: Digest) -> Proof? {
         guard let id = facts.dictionaryID, let keys = context.store.keys else { return nil }
         var proven: Proof?
-        // `findDictionary` has checked that the request may use the chain of a private route.
+        // `mayUseDictionaries` has said that the request may use the chain of a private route.
         let chains = resource.chainsForHolders(
             of: digest, keys,
             includesPersonal: route.policy.personalUse == .capability

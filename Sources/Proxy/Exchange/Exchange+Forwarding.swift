@@ -164,7 +164,7 @@ extension Exchange {
         if let other = upstream.choose(excluding: attempt.failedServers, now: core.now) {
             return other
         }
-        // Each upstream is tried once. If there is only one, it is retried.
+        // Each address is tried once. If there is only one, it is retried.
         return orStay && attempt.failedServers.allSatisfy { $0 === address.server } ? address : nil
     }
 

@@ -332,6 +332,8 @@ extension Exchange {
     }
 
     /// Continues without the part that is late: a stored body, a dictionary, the end of a body, more input to code.
+    ///
+    /// A request that has waited too long for a place or for the dictionary of its body is refused.
     func expired(_ core: EventLoop.Core) {
         if attempt.isWaiting { return refuseWaiting() }
         if isFindingUploadDictionary { return refuseUnknownDictionary() }

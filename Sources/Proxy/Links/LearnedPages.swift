@@ -131,7 +131,7 @@ struct LearnedPages: Sendable {
         }
     }
 
-    /// Returns the chains of a page: those that at least half of its clients fetch, and those of earlier that pay.
+    /// Returns the chains of a page: those that at least half of its clients fetch, and those learned in the previous period.
     ///
     /// Those that pay come first, then those that have settled in their order, and then the most fetched.
     func chains(of page: Key, isProven: (ChainKey) -> Bool = { _ in false }) -> [ChainKey] {

@@ -131,7 +131,7 @@ final class LinkRegistry: Sendable {
 
     /// Records that a client received a page; returns the chains that such clients fetch next.
     ///
-    /// Those that have been judged to pay come first, and then the most fetched.
+    /// Those that have been judged to pay come first; see `LearnedPages.chains`.
     func chains(after page: LearnedPages.Key, client: UInt128?, now: Int) -> [ChainKey] {
         state.withLock { state in
             // Held only while the pages change, so that nothing is copied.

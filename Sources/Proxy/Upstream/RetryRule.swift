@@ -20,13 +20,13 @@ enum RetryRule {
     /// The verdict on a failed attempt.
     enum Verdict: Equatable {
         case never
-        /// Retry on a new connection to the same upstream, because it had closed the idle one. Free.
+        /// Retry on a new connection to the same address, because it had closed the idle one. Free.
         case reconnect
-        /// Retry at another upstream, because this one is unreachable. Free, because nothing was sent.
+        /// Retry at another address of the upstream, because this one is unreachable. Free, because nothing was sent.
         case moveUnsent
-        /// Retry at another upstream, or here if it is the only one. Charged, because this one may have done the work.
+        /// Retry at another address, or here if it is the only one. Charged, because this one may have done the work.
         case retryAnywhere
-        /// Retry at another upstream only, because this one has used its time. Charged likewise.
+        /// Retry at another address only, because this one has used its time. Charged likewise.
         case retryElsewhere
     }
 

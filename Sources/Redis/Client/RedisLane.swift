@@ -48,7 +48,7 @@ final class RedisLane: Handler {
     private(set) var facts = RedisServerFacts()
     /// The commands without all replies, the oldest first.
     private var waiting: [Waiting] = []
-    /// The time of the next trial, or the time limit of the greeting.
+    /// The time of the next trial; nil while one is under way.
     private var phaseEnd: Int64?
     private var lastHeard: Int64 = 0
     /// True once a byte has come over this connection.

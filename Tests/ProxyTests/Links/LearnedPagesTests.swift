@@ -48,13 +48,19 @@ struct LearnedPagesTests {
     }
 
     @Test func `one client brings nothing about, and pushes nothing out`() {
-        var pages = fetched([("/a", 4), ("/b", 4)])
-        for number in 0..<10_000 {
-            pages.recordFetch(of: chain("/made-up/\(number)"), after: page, by: 1 << 90, now: 1)
-            let made = LearnedPages.Key(authority: "api.test", match: "/page/\(number)")
-            pages.recordFetch(of: chain("/a"), after: made, by: 1 << 90, now: 1)
+        /// Returns what belongs to the page after a client has made up chains and pages.
+        func learned(despite client: UInt128) -> Set<String> {
+            var pages = fetched([("/a", 4), ("/b", 4)])
+            for number in 0..<10_000 {
+                pages.recordFetch(of: chain("/made-up/\(number)"), after: page, by: client, now: 1)
+                let made = LearnedPages.Key(authority: "api.test", match: "/page/\(number)")
+                pages.recordFetch(of: chain("/a"), after: made, by: client, now: 1)
+            }
+            return Set(pages.chains(of: page).map(\.match))
         }
-        #expect(Set(pages.chains(of: page).map(\.match)) == ["/a", "/b"])
+        // A client may share the bucket of the one that has opened the page: one in 256 does, by the seed of the process.
+        let all = (0..<4).map { learned(despite: 1 << 90 | $0) }
+        #expect(all.count { $0 == ["/a", "/b"] } >= 3, "\(all)")
     }
 
     @Test func `two clients with made-up chains hold no more than half of the places`() {

@@ -11,11 +11,11 @@ extension DictionaryStore {
 
     // MARK: Expiry
 
-    /// Removes versions that were not wanted for their `max_age`.
+    /// Removes versions that were not wanted for their `max_age`, and those whose clients are silent.
     ///
     /// Call it about every second, not on an event loop.
     ///
-    /// It costs nothing until the earliest expiry is reached. No expired version is found after the sweep.
+    /// No expired version is found after the sweep.
     package func sweep(now: Int) {
         let now = min(now, Version.secondsMax)
         turnBack(to: now)
@@ -81,7 +81,7 @@ extension DictionaryStore {
 
     // MARK: Pins
 
-    /// Names a version of a public chain in Links until some second; until then only damage or full memory evicts it.
+    /// Names a version of a public chain in Links until some second; until then only damage, full memory or a purge evicts it.
     ///
     /// `former` is the version of the chain and variant that is named now. It keeps its own end, or gets a later one if
     /// it is the same version. Returns false, without a change, if another version is named, if the pins' limits are
