@@ -5,7 +5,7 @@ internal import Foundation
 package struct ClientRecord: Codable, Sendable {
     package let dictionary: CachedDictionary
     package let fields: [ResponseField]
-    /// What the response was chosen by (RFC 9111 section 4.1), as a digest; nil if it answers no request.
+    /// A digest of the request fields on which the response depends (RFC 9111 section 4.1); nil if it answers no request.
     package let selection: String?
 
     package init(dictionary: CachedDictionary, fields: [ResponseField], selection: String? = nil) {

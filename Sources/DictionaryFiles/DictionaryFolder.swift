@@ -103,10 +103,10 @@ struct DictionaryFolder: Sendable {
 }
 
 extension CachedDictionary {
-    /// What the files of a dictionary and of its successors have in common.
+    /// The first part of the names of a dictionary's files, which those of its successors share.
     fileprivate var keyName: String { Digest(of: Array(key.utf8).span).base64URL }
 
-    /// What the two files of a dictionary have in common.
+    /// The names of the two files of a dictionary, without their extensions.
     ///
     /// Their extensions are unusual, so that files of others are left alone.
     fileprivate var fileName: String { "\(keyName).\(digest)" }

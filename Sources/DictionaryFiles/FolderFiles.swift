@@ -90,7 +90,7 @@ struct FolderFiles: Sendable {
     private func path(_ name: String) -> String { "\(path)/\(name)" }
 }
 
-/// What tells versions of a file apart: each is written anew, and renamed.
+/// The identity of a version of a file, since each is written anew and renamed.
 struct FileStatus: Equatable, Sendable {
     let number: UInt64
     let bytes: Int

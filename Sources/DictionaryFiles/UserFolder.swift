@@ -3,7 +3,7 @@
 /// A generation lasts until the user's dictionaries are removed, by whichever process. It has its place in the path of
 /// each file, so that a response to an earlier request cannot be kept: its folder is gone, and no check comes too early.
 struct UserFolder: Sendable {
-    /// What was removed, until all its files are gone.
+    /// The extension of a user's folder that was removed, until all its files are gone.
     static let removedExtension = ".dictum.removed"
     private static let generationExtension = ".dictum"
 

@@ -81,7 +81,8 @@ import Testing
                 }
                 guard turn > 1 else { return feed(0).prefix(100) }
                 started.yield()
-                while !Task.isCancelled { await Task.yield() }
+                // Cancellation ends the sleep.
+                try? await Task.sleep(nanoseconds: 60_000_000_000)
                 return nil
             }
         }

@@ -1,4 +1,4 @@
-/// What a client does after a body that it could not decode; pure.
+/// The rule by which clients go on after a body that they could not decode; pure.
 ///
 /// Something between server and client may have damaged a delta, and would damage the next one, too. A request without a
 /// dictionary gets the body nevertheless.

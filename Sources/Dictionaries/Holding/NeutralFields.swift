@@ -1,4 +1,4 @@
-/// The request fields that say what is wanted, and nothing of who asks; pure.
+/// The request fields that cannot be credentials: they describe the response that the client wants; pure.
 ///
 /// Any other field may be a credential, such as `X-API-Key`. A client that does not know its users keeps dictionaries
 /// apart for each value of the others, and a redirect takes them to no other origin. So the list is closed: a name that

@@ -8,7 +8,7 @@ internal import FoundationNetworking
 #endif
 
 extension ClientRecord {
-    /// Returns a digest of what a response was chosen by (RFC 9111 section 4.1): the request fields that its Vary names, and those
+    /// Returns a digest of the request fields on which a response depends (RFC 9111 section 4.1): those that its Vary names, and those
     /// that may be credentials, since the app may have another user by now.
     static func selection(_ request: URLRequest, _ fields: [ResponseField]) -> String {
         let vary = Vary.names(fields.filter { $0.name.lowercased() == "vary" }.map(\.value))

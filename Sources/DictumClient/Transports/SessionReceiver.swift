@@ -89,7 +89,7 @@ private final class SessionBody: Sendable {
     func next() async throws -> Data? { try await receiver.next(of: task) }
 }
 
-/// What has come of a response, and who waits for more; resumes each continuation once.
+/// The part of a response that has come, and the callers that wait for more; each continuation is resumed once.
 private struct Arrivals: Sendable {
     private var headWaiter: CheckedContinuation<URLResponse, any Error>?
     private var waiter: CheckedContinuation<Data?, any Error>?

@@ -331,9 +331,7 @@ extension Exchange {
         core.setDeadline(token, core.now + HeldBody.millisecondsMax)
     }
 
-    /// Continues without the part that is late: a stored body, a dictionary, the end of a body, more input to code.
-    ///
-    /// A request that has waited too long for a place or for the dictionary of its body is refused.
+    /// Goes on without the part that is late, or refuses a request that has waited too long for a place or a dictionary.
     func expired(_ core: EventLoop.Core) {
         if attempt.isWaiting { return refuseWaiting() }
         if isFindingUploadDictionary { return refuseUnknownDictionary() }
