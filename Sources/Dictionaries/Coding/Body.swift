@@ -24,9 +24,9 @@ package final class Body: Sendable {
         self.digest = digest
     }
 
-    /// Returns true if the body has these bytes; O(count), at the speed of memory.
+    /// Returns true if the body has these bytes; O(count), at the speed of memory, unless they share the body's memory.
     package func hasBytes(_ other: [UInt8]) -> Bool {
-        bytes.equals(other)
+        hasMemory(of: other) || bytes.equals(other)
     }
 
     /// Returns true if an array shares the memory of the body, as it does when it comes from the store.

@@ -34,8 +34,10 @@ extension Exchange {
         let isHeld = obstacle == nil || obstacle == .ineligibleSize || draft.response.target != nil
         guard isHeld, !isEventStream, canHold(framing) else { return stream(draft, nil) }
         var length: Int?
-        if case .length(let count) = framing, takesHeldBody { length = Int(count) }
-        _ = body.hold(expecting: length, bytesMax: holdBytesMax)
+        if case .length(let count) = framing { length = Int(count) }
+        _ = body.hold(
+            expecting: takesHeldBody ? length : nil, bytesMax: holdBytesMax,
+            repeating: takesHeldBody ? newestBody(draft.response, count: length) : nil)
         hold(draft)
     }
 

@@ -64,15 +64,17 @@ extension Exchange {
     }
 
     /// Returns the newest version of the response's URL and variant, if the body may be that one again.
-    private func newestBody(_ response: UpstreamResponse, count: Int) -> Body? {
+    ///
+    /// `count` is the body's length, nil if that is not known yet.
+    func newestBody(_ response: UpstreamResponse, count: Int?) -> Body? {
         guard let target = response.target else { return nil }
         if target.isProvisional {
             // The time of a comparison would reveal other clients' bodies; the client's own dictionary may return.
-            return dictionary.body.flatMap { $0.count == count ? $0 : nil }
+            return dictionary.body.flatMap { $0.count == count ?? $0.count ? $0 : nil }
         }
-        guard let newest = proxy.index.newest(target.key),
-            newest.bytes == count
-        else { return nil }
+        guard let newest = proxy.index.newest(target.key), newest.bytes == count ?? newest.bytes else {
+            return nil
+        }
         return context.store.hotBody(of: newest)
     }
 
@@ -84,11 +86,11 @@ extension Exchange {
     ) {
         if result.obstacle == .busy { return respondBusy(draft, result) }
         guard let held = body.takeHeld() else { return }
-        noteAsker(draft.response, bodyBytes: held.bytes.count, result)
+        noteAsker(draft.response, bodyBytes: held.count, result)
         // A delta that failed says nothing of how long deltas are.
         var deltaBytes: Int?
         if decision.coding.usesDictionary, result.obstacle == nil || result.obstacle == .notShorter {
-            deltaBytes = result.coded?.count ?? held.bytes.count
+            deltaBytes = result.coded?.count ?? held.count
             dictionary.version?.recordDelta(bytes: deltaBytes ?? 0)
         }
         guard decision.coding != .identity else {
@@ -118,9 +120,9 @@ extension Exchange {
         if result.body == nil { draft.response.target = nil }
         let coding = BusyCoding.quick(
             accept: facts.acceptEncoding, codings: context.configuration.compression.codings,
-            bodyBytes: held.bytes.count)
+            bodyBytes: held.count)
         guard held.original?.isAccepted != true, coding != .identity,
-            let coded = quicklyCoded(held.bytes, coding), coded.count < held.bytes.count
+            let coded = quicklyCoded(held.bytes, coding), coded.count < held.count
         else {
             return respondUncoded(draft, held, because: .busy, result)
         }
@@ -155,7 +157,7 @@ extension Exchange {
         _ draft: consuming ResponseDraft, _ held: consuming HeldBody, _ decision: Decision,
         _ result: CodingJob.Result, _ coded: [UInt8]?, deltaBytes: Int? = nil
     ) {
-        record.bodyBytesBefore = held.bytes.count
+        record.bodyBytesBefore = held.count
         note(decision)
         let isOriginal = decision.upstreamCodingHandling == .passThrough
         var edits = ResponseEdits(
@@ -192,10 +194,10 @@ extension Exchange {
             return respondEmpty(draft)
         }
         let bytes = coded ?? held.bytes
-        noteUse(bodyBytes: held.bytes.count, sentBytes: bytes.count)
-        noteFirst(draft.response, bodyBytes: held.bytes.count, sentBytes: bytes.count)
+        noteUse(bodyBytes: held.count, sentBytes: bytes.count)
+        noteFirst(draft.response, bodyBytes: held.count, sentBytes: bytes.count)
         explain(
-            decision, in: &draft, sent: (held.bytes.count, bytes.count),
+            decision, in: &draft, sent: (held.count, bytes.count),
             microseconds: result.nanoseconds / 1000)
         let hasTrailers =
             body.hasTrailers && !body.trailers(isCodingChanged: edits.isCodingChanged).isEmpty

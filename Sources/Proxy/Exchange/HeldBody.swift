@@ -20,8 +20,10 @@ struct HeldBody: ~Copyable {
     private static let inflationMax = 100
     private static let inflatedBytesMax = 1 << 20
 
-    /// The body as far as it has come, decoded if it is decoded for the client.
-    private(set) var bytes: [UInt8] = []
+    /// The body as far as it has come, if it repeats none; decoded if it is decoded for the client.
+    private var collected: [UInt8] = []
+    /// The body as far as it has come, while it may be one again that is in memory.
+    private var repeated: RepeatedBody?
     var original: Original?
     var isWhole = false
     /// True if the exchange has yet to be asked to prepare the response.
@@ -32,17 +34,22 @@ struct HeldBody: ~Copyable {
     private let share: MemoryShare
     private var memory: MemoryLoan?
 
-    /// Begins with nothing; `bytes` tells the length if it is known.
-    init(expecting count: Int?, bytesMax: Int, memory share: MemoryShare, original: Original? = nil) {
+    /// Begins with nothing; `count` tells the length if it is known, and `former` the body that may come again.
+    init(
+        expecting count: Int?, bytesMax: Int, memory share: MemoryShare, original: Original? = nil,
+        repeating former: Body? = nil
+    ) {
         self.bytesMax = bytesMax
         self.share = share
         self.original = original
-        if let count, share.resize(&memory, to: count) { bytes.reserveCapacity(count) }
+        repeated = former.map(RepeatedBody.init)
+        if let count { _ = share.resize(&memory, to: count) }
+        if former == nil { collected.reserveCapacity(memory?.bytes ?? 0) }
     }
 
     /// Begins with a whole body that is in memory anyway; the loan is for its coded form.
     init(whole bytes: [UInt8], memory share: MemoryShare) {
-        self.bytes = bytes
+        collected = bytes
         self.share = share
         bytesMax = bytes.count
         isWhole = true
@@ -50,32 +57,49 @@ struct HeldBody: ~Copyable {
         memory = MemoryLoan(bytes.count, from: share)
     }
 
+    /// The body as far as it has come, decoded if it is decoded for the client.
+    var bytes: [UInt8] { repeated?.bytes ?? collected }
+
+    var count: Int { repeated?.count ?? collected.count }
+
     /// True if there is no memory for another form of the body.
-    var lacksMemory: Bool { memory == nil && !bytes.isEmpty }
+    var lacksMemory: Bool { memory == nil && count > 0 }
 
     /// Returns true if decoding made a body so much larger that it is not worth a place in the store.
     static func isInflated(bytes: Int, from received: Int) -> Bool { bytes > inflationMax * received }
 
-    mutating func append(_ piece: Span<UInt8>) { bytes.append(piece) }
+    mutating func append(_ piece: Span<UInt8>) {
+        guard repeated?.take(piece) != true else { return }
+        collectRepeated()
+        collected.append(piece)
+    }
 
     mutating func append(from removal: inout CodingRemoval?) throws(CodingRemoval.Failure) {
-        try removal?.decodePiece(into: &bytes, takesAll: false)
+        collectRepeated()
+        try removal?.decodePiece(into: &collected, takesAll: false)
+    }
+
+    /// Collects what has come, because the body goes on otherwise than the former one.
+    private mutating func collectRepeated() {
+        guard let beginning = repeated.take() else { return }
+        collected.reserveCapacity(max(memory?.bytes ?? 0, beginning.count))
+        collected.append(beginning.bytes.span)
     }
 
     /// Checks the limits after a piece has come: a body beyond them must be streamed.
     mutating func checkSize(isInflated: Bool) {
-        let count = bytes.count + (original?.bytes.count ?? 0)
+        let total = count + (original?.bytes.count ?? 0)
         let reserved = memory?.bytes ?? 0
         let isWithinMemory =
-            count <= reserved || share.resize(&memory, to: reserved + max(count, 64 * 1024))
-        if bytes.count > (isInflated ? Self.inflatedBytesMax : bytesMax) || !isWithinMemory {
+            total <= reserved || share.resize(&memory, to: reserved + max(total, 64 * 1024))
+        if count > (isInflated ? Self.inflatedBytesMax : bytesMax) || !isWithinMemory {
             mustStream = true
         }
     }
 
     /// Hands over the memory, cut to so many bytes if that is less.
     mutating func takeMemory(upTo count: Int = .max) -> MemoryLoan? {
-        if let bytes = memory?.bytes, count < bytes { _ = share.resize(&memory, to: count) }
+        if let reserved = memory?.bytes, count < reserved { _ = share.resize(&memory, to: count) }
         return memory.take()
     }
 }

@@ -76,7 +76,7 @@ extension ResponseBody {
                 stage = .held(held)
                 return yield()
             }
-            let before = held.bytes.count
+            let before = held.count
             do throws(CodingRemoval.Failure) {
                 try held.append(from: &removal)
             } catch {
@@ -87,8 +87,8 @@ extension ResponseBody {
                 stage = .held(held)
                 return .act(.streamOriginal)
             }
-            decodedInTurn += held.bytes.count - before
-            held.checkSize(isInflated: isInflated(held.bytes.count))
+            decodedInTurn += held.count - before
+            held.checkSize(isInflated: isInflated(held.count))
             stage = .held(held)
             return .again
         }

@@ -144,12 +144,16 @@ struct ResponseBody: ~Copyable {
 
     // MARK: Before the head
 
-    /// Collects the body; `original` says that it is to be decoded for the client.
-    mutating func hold(expecting count: Int?, bytesMax: Int, original: HeldBody.Original? = nil) -> Bool {
+    /// Collects the body; `original` says that it is to be decoded for the client, `former` is the one that may come
+    /// again.
+    mutating func hold(
+        expecting count: Int?, bytesMax: Int, original: HeldBody.Original? = nil, repeating former: Body? = nil
+    ) -> Bool {
         if let original, !decode(original.coding) { return false }
         stage = .held(
             HeldBody(
-                expecting: isDecoded ? nil : count, bytesMax: bytesMax, memory: share, original: original))
+                expecting: isDecoded ? nil : count, bytesMax: bytesMax, memory: share, original: original,
+                repeating: former))
         return true
     }
 
