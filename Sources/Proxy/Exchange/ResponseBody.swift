@@ -147,7 +147,8 @@ struct ResponseBody: ~Copyable {
     /// Collects the body; `original` says that it is to be decoded for the client, `former` is the one that may come
     /// again.
     mutating func hold(
-        expecting count: Int?, bytesMax: Int, original: HeldBody.Original? = nil, repeating former: Body? = nil
+        expecting count: Int?, bytesMax: Int, original: HeldBody.Original? = nil,
+        repeating former: Body? = nil
     ) -> Bool {
         if let original, !decode(original.coding) { return false }
         stage = .held(
