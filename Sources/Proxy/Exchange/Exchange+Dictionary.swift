@@ -16,6 +16,20 @@ extension Exchange {
         }
     }
 
+    /// Notes whether dictionaries are switched off just now.
+    func heedSwitch() { facts.dictionarySwitch = switchedOff(on: route) ?? holdoutReason }
+
+    /// Returns the reason why no client gets dictionaries of a route just now, or nil.
+    func switchedOff(on route: Route) -> Reason? {
+        context.dictionarySwitch.reason ?? route.dictionarySwitch ?? (isAuthorityOff ? .authorityOff : nil)
+    }
+
+    /// True if responses of the request's host never become dictionaries.
+    var isAuthorityOff: Bool {
+        guard context.limitsAuthorities, let authority = resource.authority else { return false }
+        return !context.authorities.contains(authority)
+    }
+
     /// True if a dictionary that the request names is looked for.
     private var mayUseDictionaries: Bool {
         facts.dictionarySwitch == nil && resource.authority != nil

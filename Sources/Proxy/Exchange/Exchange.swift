@@ -99,10 +99,11 @@ final class Exchange: Handler {
         context = proxy.context
         peer = context.peer(of: client)
         let authority = received.authority
-        var (head, isTwin) = (received, false)
+        var head = received
+        var isTwin = false
         var url = PathAndQuery(path: head.target.path, query: head.target.query)
         var choice = context.routes.choose(url, authority: authority)
-        if choice.refusal == .reserved, let inner = TwinURL.request(behind: received) {
+        if choice.refusal == .reserved, let inner = TwinURL.request(behind: head) {
             // From here on the request is one for the resource itself.
             (head, isTwin) = (inner, true)
             url = PathAndQuery(path: head.target.path, query: head.target.query)
@@ -144,20 +145,6 @@ final class Exchange: Handler {
         findStoredResponse()
         if let shadow = route.shadow { observe(shadow) }
         if upload.coding == .passes { forward() } else { awaitCodedBody() }
-    }
-
-    /// Notes whether dictionaries are switched off just now.
-    func heedSwitch() { facts.dictionarySwitch = switchedOff(on: route) ?? holdoutReason }
-
-    /// Returns the reason why no client gets dictionaries of a route just now, or nil.
-    func switchedOff(on route: Route) -> Reason? {
-        context.dictionarySwitch.reason ?? route.dictionarySwitch ?? (isAuthorityOff ? .authorityOff : nil)
-    }
-
-    /// True if responses of the request's host never become dictionaries.
-    var isAuthorityOff: Bool {
-        guard context.limitsAuthorities, let authority = resource.authority else { return false }
-        return !context.authorities.contains(authority)
     }
 }
 
@@ -228,17 +215,6 @@ extension Exchange: RequestHandler {
         }
         record.fault = record.fault ?? RequestFault(cause, isUploaded: upload.isWhole)
         account(isComplete: false)
-    }
-}
-
-extension RequestFault {
-    /// The fault of a client that was lost.
-    fileprivate init(_ cause: ClientLoss, isUploaded: Bool) {
-        switch cause {
-        case .closed: self = .client("client closed the connection or reset the stream")
-        case .timedOut: self.init(isUploaded ? .answerTimeout : .bodyTimeout)
-        case .stopped: self = .own("stopped before the end of the response")
-        }
     }
 }
 

@@ -75,6 +75,15 @@ struct RequestFault: Sendable {
     /// The fault of a request that Dictum has refused.
     init(_ reason: RejectionReason) { self = .client(reason.rawValue) }
 
+    /// The fault of a client that was lost.
+    init(_ cause: ClientLoss, isUploaded: Bool) {
+        switch cause {
+        case .closed: self = .client("client closed the connection or reset the stream")
+        case .timedOut: self.init(isUploaded ? .answerTimeout : .bodyTimeout)
+        case .stopped: self = .own("stopped before the end of the response")
+        }
+    }
+
     private init(text: String, isClients: Bool) { (self.text, self.isClients) = (text, isClients) }
 }
 
