@@ -17,7 +17,9 @@ import servers
 import tls
 from table import Row
 
+# A few clients that ask for much at once, as in the tables of others; and many that ask for one thing after the other.
 CONNECTIONS, STREAMS = 10, 100
+SINGLE_CONNECTIONS = 64
 IDLE_CONNECTIONS = 500
 # The aims for the memory of one idle connection, in bytes.
 IDLE_MOST = {"http": 24_000, "https": 40_000}
@@ -40,6 +42,8 @@ def rows(bench, origin):
         nginx1 = nginx if secure else bench.start(servers.NginxProxy, origin)
         rows += [
             *_small_rows(bench.loads, f"HTTP/2 {kind}, {len(small)} bytes of JSON", dictum, single, nginx, nginx1),
+            _row(bench.loads, f"HTTP/2 {kind}, {len(small)} bytes of JSON, one stream on each of {SINGLE_CONNECTIONS} connections:"
+                 " CPU a request", dictum, nginx, "/small", 1, 1.1, SINGLE_CONNECTIONS),
             _row(bench.loads, f"HTTP/2 {kind}, 256 KB of no text: CPU a request", dictum, nginx, "/256.bin", 10, 1.1),
         ]
         if secure:
@@ -64,8 +68,8 @@ def _small_rows(loads, title, dictum, single, nginx, nginx1):
     ]
 
 
-def _row(loads, title, dictum, nginx, path, streams, most):
-    ours, theirs = _by_turns(loads, [dictum, nginx], path, streams)
+def _row(loads, title, dictum, nginx, path, streams, most, connections=CONNECTIONS):
+    ours, theirs = _by_turns(loads, [dictum, nginx], path, streams, connections)
     return Row(title, f"{ours:.1f} µs", f"{theirs:.1f} µs", "nginx", ours / theirs, "at most", most)
 
 
@@ -77,9 +81,9 @@ def _new_row(loads, title, dictum, nginx):
     return Row(title, f"{ours:.0f} µs", f"{theirs:.0f} µs", "nginx", ours / theirs, "at most", 1.1)
 
 
-def _by_turns(loads, targets, path, streams):
+def _by_turns(loads, targets, path, streams, connections=CONNECTIONS):
     """The medians of the processor time that each server takes for a request, in microseconds."""
-    amount = [f"-c{CONNECTIONS}", f"-m{streams}"]
+    amount = [f"-c{connections}", f"-m{streams}"]
     for server in targets:
         _load(server, path, [*amount, "-D1"])
     samples = [[_load(server, path, [*amount, f"-D{loads.seconds}"]) for server in targets]

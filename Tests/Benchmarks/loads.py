@@ -19,12 +19,16 @@ class Loads:
 
     A target is a server, a path and fields; or a server, the file of a list of requests, and None (see many.lua)."""
 
-    def __init__(self, rounds, seconds):
-        self.rounds, self.seconds = rounds, seconds
+    def __init__(self, rounds, seconds, connections=CONNECTIONS):
+        self.rounds, self.seconds, self.connections = rounds, seconds, connections
 
     def finer(self, times):
         """Loads in so many times more rounds, each as much shorter, if it can be: for what differs little."""
-        return Loads(self.rounds * times, max(1, self.seconds // times))
+        return Loads(self.rounds * times, max(1, self.seconds // times), self.connections)
+
+    def over(self, connections):
+        """The same loads over so many connections."""
+        return Loads(self.rounds, self.seconds, connections)
 
     def by_turns(self, targets):
         """The medians of each (server, path, fields)."""
@@ -52,18 +56,18 @@ class Loads:
 
     def _load(self, server, path, fields, seconds):
         before = server.processor_seconds()
-        report = wrk(server, path, fields, seconds)
+        report = wrk(server, path, fields, seconds, connections=self.connections)
         used = server.processor_seconds() - before
         return Load(
             rate=report["requests"] / report["microseconds"] * 1e6,
             microseconds=used / report["requests"] * 1e6, bytes=report["bytes"] / report["requests"])
 
 
-def wrk(server, path, fields, seconds, until=None):
+def wrk(server, path, fields, seconds, until=None, connections=CONNECTIONS):
     """One load on a path, or with a list of requests; what it came to."""
     if fields is None:
-        return wrk_script(server, "many.lua", [path], seconds, until)
-    return wrk_script(server, "load.lua", [], seconds, until, path, fields)
+        return wrk_script(server, "many.lua", [path], seconds, until, connections=connections)
+    return wrk_script(server, "load.lua", [], seconds, until, path, fields, connections)
 
 
 def wrk_script(server, script, arguments, seconds, until=None, path="/", fields=None, connections=CONNECTIONS):
