@@ -44,7 +44,7 @@ class Loads:
     def paced(self, servers, path, rate):
         """The 99th percentile of the time an answer takes, in microseconds, at a rate that is the same for all."""
         # Each connection sends 20 requests per second, so that a late response delays few others.
-        connections = max(CONNECTIONS, round(rate / 20))
+        connections = max(self.connections, round(rate / 20))
         samples = [[self._percentile(server, path, rate, connections) for server in servers]
                    for _ in range(self.rounds)]
         return [statistics.median(column) for column in zip(*samples)]

@@ -126,9 +126,10 @@ class NginxProxy(Server):
             name, speaking = f"{name} http2", f"{speaking} http2"
         port = free_port()
         gzip = f"gzip on; gzip_comp_level {gzip_level}; gzip_types application/json; gzip_proxied any;"
+        # Each worker keeps as many idle connections as all clients have; Dictum keeps as many as the load has used.
         # The buffers hold a whole response, since nginx writes the rest of larger ones to a file.
         text = f"""
-            upstream origin {{ server 127.0.0.1:{origin.port}; keepalive 256; keepalive_requests 100000000; }}
+            upstream origin {{ server 127.0.0.1:{origin.port}; keepalive 512; keepalive_requests 100000000; }}
             server {{
                 listen 127.0.0.1:{port} backlog=1024{speaking};
                 {gzip if gzip_level else ""} {secure}
@@ -161,7 +162,7 @@ class HAProxy(Server):
                 bind 127.0.0.1:{port} backlog 1024
                 default_backend origin
             backend origin
-                server origin 127.0.0.1:{origin.port} pool-max-conn 256\n""")
+                server origin 127.0.0.1:{origin.port} pool-max-conn 1024\n""")
         super().__init__("haproxy", ["haproxy", "-db", "-f", str(config)], port, directory / "haproxy.log")
 
 

@@ -29,7 +29,7 @@ package final class Body: Sendable {
         hasMemory(of: other) || bytes.equals(other)
     }
 
-    /// Returns true if an array shares the memory of the body, as it does when it comes from the store.
+    /// Returns true if an array shares the memory of the body, as it does when it comes from the store or repeats the body.
     package func hasMemory(of other: [UInt8]) -> Bool {
         // Safe: the addresses are compared, not followed.
         unsafe other.withUnsafeBufferPointer { unsafe $0.baseAddress == stableAddress }

@@ -34,10 +34,10 @@ extension Exchange {
         let isHeld = obstacle == nil || obstacle == .ineligibleSize || draft.response.target != nil
         guard isHeld, !isEventStream, canHold(framing) else { return stream(draft, nil) }
         var length: Int?
-        if case .length(let count) = framing { length = Int(count) }
-        _ = body.hold(
-            expecting: takesHeldBody ? length : nil, bytesMax: holdBytesMax,
-            repeating: takesHeldBody ? newestBody(draft.response, count: length) : nil)
+        if case .length(let count) = framing, takesHeldBody { length = Int(count) }
+        // A body of unknown length is not compared before it is whole: most lengths differ.
+        let former = length.flatMap { newestBody(draft.response, count: $0) }
+        _ = body.hold(expecting: length, bytesMax: holdBytesMax, repeating: former)
         hold(draft)
     }
 

@@ -10,7 +10,7 @@ extension Exchange {
         guard !dictionary.isLoading, linked == nil || upload.isWhole, var draft = phase.takeDraft() else {
             return
         }
-        guard let bytes = body.prepare() else { return phase = .draft(draft) }
+        guard let (bytes, former) = body.prepare() else { return phase = .draft(draft) }
         let isLengthNews = draft.response.facts.bodyBytes != bytes.count
         draft.response.facts.bodyBytes = bytes.count
         draft.response.facts.isBodyWhole = true
@@ -21,7 +21,8 @@ extension Exchange {
         }
         let decision =
             body.lacksMemory ? Decision(coding: .identity, reason: .busy) : decide(draft.response)
-        var job = codingJob(bytes, draft.response, decision, stored: draft.stored)
+        let newest = draft.stored ?? newestBody(draft.response, count: bytes.count, known: former)
+        var job = codingJob(bytes, draft.response, decision, newest: newest)
         switch job.start(reply: { reply(decision) }) {
         case .done(let result): respond(draft, decision, result)
         case .underWay: phase = .draft(draft)
@@ -45,12 +46,12 @@ extension Exchange {
         advance()
     }
 
-    /// Describes the work on a body; `stored` is the body itself if it comes from the store, hashed already.
+    /// Describes the work on a body; `newest` is the body itself if it comes from the store, or the version that it may be.
     func codingJob(
-        _ bytes: [UInt8], _ response: UpstreamResponse, _ decision: Decision, stored: Body? = nil
+        _ bytes: [UInt8], _ response: UpstreamResponse, _ decision: Decision, newest: Body?
     ) -> CodingJob {
         CodingJob(
-            bytes: bytes, newest: stored ?? newestBody(response, count: bytes.count),
+            bytes: bytes, newest: newest,
             needsDigest: response.target != nil || needsTag(response, count: bytes.count),
             coding: decision.coding, dictionary: decision.coding.usesDictionary ? dictionary.body : nil,
             scope: deltaScope, route: route, levels: context.configuration.compression.levels,
@@ -63,19 +64,17 @@ extension Exchange {
             && request.method == .get && count <= heldBytesMax
     }
 
-    /// Returns the newest version of the response's URL and variant, if the body may be that one again.
+    /// Returns the newest version of the response's URL and variant, if a body of this length may be that one again.
     ///
-    /// `count` is the body's length, nil if that is not known yet.
-    func newestBody(_ response: UpstreamResponse, count: Int?) -> Body? {
+    /// `known` spares taking it out of the store, if it is that version.
+    func newestBody(_ response: UpstreamResponse, count: Int, known: Body? = nil) -> Body? {
         guard let target = response.target else { return nil }
         if target.isProvisional {
             // The time of a comparison would reveal other clients' bodies; the client's own dictionary may return.
-            return dictionary.body.flatMap { $0.count == count ?? $0.count ? $0 : nil }
+            return dictionary.body.flatMap { $0.count == count ? $0 : nil }
         }
-        guard let newest = proxy.index.newest(target.key), newest.bytes == count ?? newest.bytes else {
-            return nil
-        }
-        return context.store.hotBody(of: newest)
+        guard let newest = proxy.index.newest(target.key), newest.bytes == count else { return nil }
+        return known.flatMap { $0.digest == newest.digest ? $0 : nil } ?? context.store.hotBody(of: newest)
     }
 
     // MARK: The outcome

@@ -3,6 +3,9 @@ internal import Primitives
 
 /// A body that is collected before the head goes out, so that the response can be decided by all of it.
 ///
+/// While it repeats a body in memory it is compared instead. Its memory is lent all the same: for its coded form, and because
+/// the store may drop the other body.
+///
 /// The hold ends when the body is complete, when it is older than `millisecondsMax` (`Exchange.setHoldDeadline` sets
 /// the deadline, `ResponseBody.deadlinePassed` ends the hold), or when `checkSize` finds it too large for the route or for memory.
 struct HeldBody: ~Copyable {
@@ -57,8 +60,12 @@ struct HeldBody: ~Copyable {
         memory = MemoryLoan(bytes.count, from: share)
     }
 
-    /// The body as far as it has come, decoded if it is decoded for the client.
-    var bytes: [UInt8] { repeated?.bytes ?? collected }
+    /// The body as far as it has come, decoded if it is decoded for the client; without what it repeats, until it is
+    /// whole or `collect` is called.
+    var bytes: [UInt8] { former?.bytes ?? collected }
+
+    /// The body in memory that this one, being whole, is again.
+    var former: Body? { repeated.flatMap { $0.isWhole ? $0.former : nil } }
 
     var count: Int { repeated?.count ?? collected.count }
 
@@ -70,20 +77,19 @@ struct HeldBody: ~Copyable {
 
     mutating func append(_ piece: Span<UInt8>) {
         guard repeated?.take(piece) != true else { return }
-        collectRepeated()
+        collect()
         collected.append(piece)
     }
 
     mutating func append(from removal: inout CodingRemoval?) throws(CodingRemoval.Failure) {
-        collectRepeated()
         try removal?.decodePiece(into: &collected, takesAll: false)
     }
 
-    /// Collects what has come, because the body goes on otherwise than the former one.
-    private mutating func collectRepeated() {
+    /// Collects what has come, because the body goes on otherwise than the former one, or goes out piece by piece.
+    mutating func collect() {
         guard let beginning = repeated.take() else { return }
         collected.reserveCapacity(max(memory?.bytes ?? 0, beginning.count))
-        collected.append(beginning.bytes.span)
+        beginning.append(to: &collected)
     }
 
     /// Checks the limits after a piece has come: a body beyond them must be streamed.

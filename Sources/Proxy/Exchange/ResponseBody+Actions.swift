@@ -94,6 +94,7 @@ extension ResponseBody {
         }
         if held.mustStream {
             held.mustStream = false
+            held.collect()
             stage = .held(held)
             return .act(.stream)
         }

@@ -144,8 +144,8 @@ struct ResponseBody: ~Copyable {
 
     // MARK: Before the head
 
-    /// Collects the body; `original` says that it is to be decoded for the client, `former` is the one that may come
-    /// again.
+    /// Collects the body; `original` says that it is to be decoded for the client, `former` is the one of the expected
+    /// length that may come again.
     mutating func hold(
         expecting count: Int?, bytesMax: Int, original: HeldBody.Original? = nil,
         repeating former: Body? = nil
@@ -154,7 +154,7 @@ struct ResponseBody: ~Copyable {
         stage = .held(
             HeldBody(
                 expecting: isDecoded ? nil : count, bytesMax: bytesMax, memory: share, original: original,
-                repeating: former))
+                repeating: isDecoded ? nil : former))
         return true
     }
 
@@ -172,13 +172,13 @@ struct ResponseBody: ~Copyable {
         stage = .held(HeldBody(whole: bytes, memory: share))
     }
 
-    /// Begins to prepare a held body, and returns it; nil if none is held.
-    mutating func prepare() -> [UInt8]? {
+    /// Begins to prepare a whole body, and returns it with the body in memory that it repeats; nil if none is held.
+    mutating func prepare() -> (bytes: [UInt8], former: Body?)? {
         switch takeStage() {
         case .held(let held):
-            let bytes = held.bytes
+            let whole = (held.bytes, held.former)
             stage = .preparing(held)
-            return bytes
+            return whole
         case let other:
             stage = other
             return nil

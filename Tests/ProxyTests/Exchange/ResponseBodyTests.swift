@@ -117,7 +117,7 @@ private let json = Feed.bytes(version: 0, items: 40)
         #expect(actions(of: &body).names == [], "asked once")
         body.dictionarySettled()
         #expect(actions(of: &body).names == ["prepare"])
-        let bytes = body.prepare()
+        let bytes = body.prepare()?.bytes
         #expect(bytes == json)
         #expect(actions(of: &body).names == [], "the job is under way")
     }
