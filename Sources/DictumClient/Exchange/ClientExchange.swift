@@ -67,7 +67,7 @@ struct ClientExchange: Sendable {
 
     private func openOnce(_ request: URLRequest, _ generation: Int) async throws -> OpenResponse {
         guard let target = ClientRequest.target(of: request.url) else { throw DictionaryClientError.notHTTP }
-        var held: (best: HeldBody?, own: HeldBody?) = (nil, nil)
+        var held: (best: VerifiedDictionary?, own: VerifiedDictionary?) = (nil, nil)
         let mayUse = ClientRequest.mayUseDictionaries(request, target)
         if mayUse {
             held = await dictionaries.held(
@@ -123,7 +123,8 @@ struct ClientExchange: Sendable {
     }
 
     /// Forgets a dictionary with which a request failed, and tells the app.
-    func drop(_ held: HeldBody, of request: URLRequest, cause: String, isRemoved: Bool = true) async {
+    func drop(_ held: VerifiedDictionary, of request: URLRequest, cause: String, isRemoved: Bool = true) async
+    {
         if isRemoved { await dictionaries.remove(held.record.dictionary) }
         if let url = request.url { options.onEvent(.dictionaryDropped(url, cause: cause)) }
     }
