@@ -14,7 +14,7 @@ package final class ClientConnection: Connection {
 
     let io: ConnectionCore
     var state = ClientStateMachine()
-    var request = ClientRequest()
+    var request = OutstandingRequest()
     var handler: (any ResponseHandler)?
     @exclusivity(unchecked)
     private var parser: HeadParser
