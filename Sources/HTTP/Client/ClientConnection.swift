@@ -25,7 +25,8 @@ package final class ClientConnection: Connection {
     private let dialed = SystemClock.monotonicNanoseconds
 
     init(
-        targetPool: TargetPool, transport: any Transport, settings: ClientSettings, pool: ConnectionPool,
+        targetPool: TargetPool, transport: any ConnectionTransport, settings: ClientSettings,
+        pool: ConnectionPool,
         core: EventLoop.Core
     ) {
         self.targetPool = targetPool
