@@ -37,3 +37,21 @@ extension ProxyContext {
         }
     }
 }
+
+/// The users whose versions wait to be removed; a pure value.
+///
+/// Many log-outs in a short time cost one visit of the store.
+struct LeavingUsers: Sendable {
+    private var owners: Set<IdentityTag> = []
+
+    /// Adds users; returns true if the caller must schedule a removal.
+    mutating func add(_ some: [IdentityTag]) -> Bool {
+        defer { owners.formUnion(some) }
+        return owners.isEmpty && !some.isEmpty
+    }
+
+    mutating func take() -> Set<IdentityTag> {
+        defer { owners = [] }
+        return owners
+    }
+}

@@ -4,7 +4,6 @@ internal import HTTP
 internal import Primitives
 internal import Redis
 internal import Storage
-internal import Synchronization
 
 /// The parts of a proxy that outlive reloads: the store, the budgets and the caches.
 ///
@@ -107,24 +106,5 @@ extension SharedParts {
         case .contexts: IdleContexts.bytes
         case .observe: observer.memory.takenBytes
         }
-    }
-}
-
-/// The admin switch that turns all use, offers and Links off, on every loop at once.
-///
-/// Every start and reload turns it on. Responses that are already decided continue.
-final class DictionarySwitch: Sendable {
-    private let off = Atomic<Bool>(false)
-
-    /// True while dictionaries are switched off.
-    var isOff: Bool { off.load(ordering: .relaxed) }
-
-    /// The reason why requests get no dictionary, or nil.
-    var reason: Reason? { isOff ? .switchedOff : nil }
-
-    /// Turns the switch; returns true if that changed it.
-    @discardableResult
-    func turn(off isOff: Bool) -> Bool {
-        off.exchange(isOff, ordering: .relaxed) != isOff
     }
 }

@@ -1,5 +1,3 @@
-internal import Dictionaries
-internal import Dispatch
 internal import Primitives
 internal import Storage
 
@@ -19,23 +17,5 @@ final class Purger: Sendable {
     /// Makes an order one that the store carries out, by the routes of this node.
     func purge(_ order: PurgeOrder, rankMax: Int64 = .max) -> Purge {
         Purge(order, rankMax: rankMax, routes: routes.withLock { $0 })
-    }
-}
-
-/// The users whose versions wait to be removed; a pure value.
-///
-/// Many log-outs in a short time cost one visit of the store.
-struct LeavingUsers: Sendable {
-    private var owners: Set<IdentityTag> = []
-
-    /// Adds users; returns true if the caller must schedule a removal.
-    mutating func add(_ some: [IdentityTag]) -> Bool {
-        defer { owners.formUnion(some) }
-        return owners.isEmpty && !some.isEmpty
-    }
-
-    mutating func take() -> Set<IdentityTag> {
-        defer { owners = [] }
-        return owners
     }
 }
