@@ -15,7 +15,7 @@ extension ProxyContext {
     ///
     /// Blocks: never call it on an event loop.
     func purge(_ order: PurgeOrder, isDryRun: Bool = false) -> PurgeOutcome {
-        let versions = store.purge([shared.purger.purge(order)], isDryRun: isDryRun)
+        let versions = store.purge([shared.purgeMaker.makePurge(of: order)], isDryRun: isDryRun)
         return PurgeOutcome(
             versions: versions,
             areOthersTold: isDryRun ? nil : sharedMemory?.tell(order, removed: versions))

@@ -26,7 +26,7 @@ final class SharedParts: Sendable {
     /// The memory that this node shares with others; nil for a node of its own.
     let sharedMemory: SharedMemory?
     /// Makes purges of orders to forget.
-    let purger: Purger
+    let purgeMaker: PurgeMaker
     let leavingUsers = Guarded(LeavingUsers())
     let dictionarySwitch = DictionarySwitch()
     /// Limits the error about request loops.
@@ -84,11 +84,11 @@ final class SharedParts: Sendable {
         learned = LearnedDictionaries(
             store: store, registry: linkRegistry, worker: worker, memory: coding.memory, report: report)
         let commonKeys = configuration.store.keyFile == nil ? nil : store.keys
-        let purger = Purger(store: store)
-        self.purger = purger
+        let purgeMaker = PurgeMaker(store: store)
+        self.purgeMaker = purgeMaker
         sharedMemory = redis.map {
             SharedMemory(
-                purger: purger, client: $0, commonKeys: commonKeys, bytesMax: budgets[.sharing] / 2,
+                purgeMaker: purgeMaker, client: $0, commonKeys: commonKeys, bytesMax: budgets[.sharing] / 2,
                 report: report)
         }
     }

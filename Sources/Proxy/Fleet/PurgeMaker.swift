@@ -4,7 +4,7 @@ internal import Storage
 /// Makes purges of orders, which an operator gives, an upstream that logs a user out, or another node.
 ///
 /// `DictionaryStore.purge` carries them out on this node; `SharedMemory` tells the other nodes. Safe from any thread.
-final class Purger: Sendable {
+final class PurgeMaker: Sendable {
     let store: DictionaryStore
     /// The routes of the current configuration.
     private let routes = Guarded<CurrentRoutes?>(nil)
@@ -15,7 +15,7 @@ final class Purger: Sendable {
     func adopt(_ current: CurrentRoutes) { routes.withLock { $0 = current } }
 
     /// Makes an order one that the store carries out, by the routes of this node.
-    func purge(_ order: PurgeOrder, rankMax: Int64 = .max) -> Purge {
+    func makePurge(of order: PurgeOrder, rankMax: Int64 = .max) -> Purge {
         Purge(order, rankMax: rankMax, routes: routes.withLock { $0 })
     }
 }
