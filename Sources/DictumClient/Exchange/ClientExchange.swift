@@ -168,11 +168,9 @@ struct ClientExchange: Sendable {
     /// Returns the coding that the client has to undo; nil for one that it does not know, the transport's own, and a response
     /// without a whole content.
     private func codingToUndo(_ head: TransportResponse, of request: URLRequest) -> ContentCoding? {
-        // RFC 9110 sections 6.4.1 and 15.3.7: the coding is that of the content which another request would get.
-        let isWhole = ClientRequest.method(request) != "HEAD" && ![204, 205, 206, 304].contains(head.status)
-        guard isWhole, let coding = ContentCoding(contentEncoding: head.lines("content-encoding")) else {
-            return nil
-        }
+        guard CodedContent.isWhole(status: head.status, method: ClientRequest.method(request)),
+            let coding = ContentCoding(contentEncoding: head.lines("content-encoding"))
+        else { return nil }
         return transport.decodedCodings.contains(coding.token) ? nil : coding
     }
 
