@@ -46,7 +46,7 @@ package struct ResponseField: Codable, Equatable, Sendable {
 }
 
 /// A dictionary whose body has been checked against its digest.
-package struct HeldBody: Sendable {
+package struct VerifiedDictionary: Sendable {
     package let record: ClientRecord
     package let body: Body
 }

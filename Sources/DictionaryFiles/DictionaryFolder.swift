@@ -62,7 +62,7 @@ struct DictionaryFolder: Sendable {
     }
 
     /// Returns a listed dictionary with its body, and notes its use; nil if the body cannot be read now, or was wrong and is removed.
-    func load(_ dictionary: CachedDictionary) -> HeldBody? {
+    func load(_ dictionary: CachedDictionary) -> VerifiedDictionary? {
         let name = dictionary.fileName
         // One byte more shows that a file is too long.
         guard let record = known[name]?.record,
@@ -74,7 +74,7 @@ struct DictionaryFolder: Sendable {
             return nil
         }
         _ = files.touch(name + Self.bodyExtension)
-        return HeldBody(record: record, body: body)
+        return VerifiedDictionary(record: record, body: body)
     }
 
     /// Writes the files of a dictionary, and removes those of older ones with the same key; leaves no new file if it fails.

@@ -25,11 +25,11 @@ package actor UserDictionaries {
     /// Returns what a request for a URL may name, and what a 304 may confirm if it is a GET.
     package func held(
         for target: TargetURI, operation: String? = nil, isGet: Bool = true, now milliseconds: Int64
-    ) -> (best: HeldBody?, own: HeldBody?) {
+    ) -> (best: VerifiedDictionary?, own: VerifiedDictionary?) {
         let all = records().map(\.dictionary)
         let ranked = CachedDictionary.ranked(
             all, for: target, operation: operation, destination: "", at: milliseconds / 1000)
-        var best: HeldBody?
+        var best: VerifiedDictionary?
         for dictionary in ranked where best == nil { best = load(dictionary) }
         // RFC 9110 section 13.1.2: a condition of another method would keep the request from being acted upon.
         guard isGet else { return (best, nil) }
@@ -55,7 +55,7 @@ package actor UserDictionaries {
     /// (RFC 9110 section 12.5.3).
     package func forUpload(
         to target: TargetURI, operation: String?, now milliseconds: Int64
-    ) -> HeldBody? {
+    ) -> VerifiedDictionary? {
         let candidates = records().filter {
             $0.dictionary.url == target.text && $0.dictionary.operation == operation
                 && $0.dictionary.isUsable(at: milliseconds / 1000) && $0.announcesUploads
@@ -101,7 +101,9 @@ package actor UserDictionaries {
         return current?.folder.records() ?? []
     }
 
-    private func load(_ dictionary: CachedDictionary) -> HeldBody? { current?.folder.load(dictionary) }
+    private func load(_ dictionary: CachedDictionary) -> VerifiedDictionary? {
+        current?.folder.load(dictionary)
+    }
 
     /// Looks for the current generation, unless the one that is known still exists.
     private func find() {

@@ -117,30 +117,3 @@ package enum EntityTagList: Equatable, Sendable {
         }
     }
 }
-
-/// The rewriting of entity tags between client and upstream (RFC 9110 section 8.8.3; see the article Rules).
-package enum ETagForm {
-    /// Returns the tag that the client gets, weak if the coding is not the upstream's (RFC 9110 section 8.8.1).
-    ///
-    /// A malformed tag is forwarded if the coding does not change, and dropped if it does.
-    package static func sent(_ upstream: String, isCodingChanged: Bool) -> String? {
-        if !isCodingChanged { return upstream }
-        return EntityTag(upstream)?.weakened.serialized
-    }
-
-    /// Returns true if If-None-Match makes the response a 304, whichever coding the client has (RFC 9110 section
-    /// 13.1.2).
-    package static func isNotModified(ifNoneMatch: [String], etag: EntityTag?) -> Bool {
-        guard !ifNoneMatch.isEmpty, let etag else { return false }
-        return EntityTag.parseList(ifNoneMatch).weakMatches(etag)
-    }
-
-    /// Returns If-Match for the upstream: a tag that Dictum weakened becomes the strong tag that it was.
-    package static func upstreamIfMatch(_ lines: [String]) -> String? {
-        switch EntityTag.parseList(lines) {
-        case .any: "*"
-        case .tags(let tags):
-            tags.isEmpty ? nil : tags.map(\.strengthened.serialized).joined(separator: ", ")
-        }
-    }
-}

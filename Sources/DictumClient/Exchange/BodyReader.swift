@@ -72,9 +72,7 @@ actor BodyReader {
                 // A transport may end a body in silence when the task is cancelled.
                 try Task.checkCancellation()
                 isAtEnd = true
-                // Some servers name a coding of an empty body.
-                let isEmpty = wireBytes == 0 && coding?.usesDictionary == false
-                if !isEmpty { try decoder?.finish() }
+                if let coding, CodedContent.needsDecoding(bytes: wireBytes, coding) { try decoder?.finish() }
                 decoder = nil
                 return nil
             }

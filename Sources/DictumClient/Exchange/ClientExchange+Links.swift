@@ -16,7 +16,7 @@ extension ClientExchange {
             guard let linked, let target = ClientRequest.target(of: linked) else { return nil }
             return (linked, target)
         }
-        let linked = LinkedDictionary.named(
+        let linked = DictionaryLinks.named(
             by: lines, status: response.head.status, of: response.visit.target, resolve: resolve)
         for (url, target) in linked {
             guard await !dictionaries.hasUsable(target, at: Self.now / 1000) else { continue }

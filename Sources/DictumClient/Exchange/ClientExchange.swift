@@ -67,7 +67,7 @@ struct ClientExchange: Sendable {
 
     private func openOnce(_ request: URLRequest, _ generation: Int) async throws -> OpenResponse {
         guard let target = ClientRequest.target(of: request.url) else { throw DictionaryClientError.notHTTP }
-        var held: (best: HeldBody?, own: HeldBody?) = (nil, nil)
+        var held: (best: VerifiedDictionary?, own: VerifiedDictionary?) = (nil, nil)
         let mayUse = ClientRequest.mayUseDictionaries(request, target)
         if mayUse {
             held = await dictionaries.held(
@@ -123,7 +123,8 @@ struct ClientExchange: Sendable {
     }
 
     /// Forgets a dictionary with which a request failed, and tells the app.
-    func drop(_ held: HeldBody, of request: URLRequest, cause: String, isRemoved: Bool = true) async {
+    func drop(_ held: VerifiedDictionary, of request: URLRequest, cause: String, isRemoved: Bool = true) async
+    {
         if isRemoved { await dictionaries.remove(held.record.dictionary) }
         if let url = request.url { options.onEvent(.dictionaryDropped(url, cause: cause)) }
     }
@@ -167,11 +168,9 @@ struct ClientExchange: Sendable {
     /// Returns the coding that the client has to undo; nil for one that it does not know, the transport's own, and a response
     /// without a whole content.
     private func codingToUndo(_ head: TransportResponse, of request: URLRequest) -> ContentCoding? {
-        // RFC 9110 sections 6.4.1 and 15.3.7: the coding is that of the content which another request would get.
-        let isWhole = ClientRequest.method(request) != "HEAD" && ![204, 205, 206, 304].contains(head.status)
-        guard isWhole, let coding = ContentCoding(contentEncoding: head.lines("content-encoding")) else {
-            return nil
-        }
+        guard CodedContent.isWhole(status: head.status, method: ClientRequest.method(request)),
+            let coding = ContentCoding(contentEncoding: head.lines("content-encoding"))
+        else { return nil }
         return transport.decodedCodings.contains(coding.token) ? nil : coding
     }
 

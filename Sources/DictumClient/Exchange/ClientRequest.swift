@@ -15,11 +15,11 @@ struct ClientRequest {
     let urlRequest: URLRequest
     let target: TargetURI
     /// The dictionary that it names.
-    let offered: HeldBody?
+    let offered: VerifiedDictionary?
     /// The body that a 304 confirms, although the app did not ask for one.
-    let confirmed: HeldBody?
+    let confirmed: VerifiedDictionary?
     /// The body that a 304 to the app's own condition confirms, which the app holds as well.
-    let known: HeldBody?
+    let known: VerifiedDictionary?
 
     /// Returns the parts of a URL that dictionaries depend on; nil unless it is http or https.
     static func target(of url: URL?) -> TargetURI? {
@@ -46,7 +46,8 @@ struct ClientRequest {
 
     /// Adds the fields for what is held.
     init(
-        _ request: URLRequest, _ target: TargetURI, best: HeldBody?, own: HeldBody?, decodedCodings: [String]
+        _ request: URLRequest, _ target: TargetURI, best: VerifiedDictionary?, own: VerifiedDictionary?,
+        decodedCodings: [String]
     ) {
         var request = request
         // The system's cache would keep the coded bodies, and ignore what Vary says of dictionaries.

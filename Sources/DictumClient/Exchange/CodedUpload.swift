@@ -10,10 +10,10 @@ internal import FoundationNetworking
 /// A request of the app whose body is coded over what the app has fetched from the same URL (RFC 9842 section 5); pure.
 struct CodedUpload {
     let request: URLRequest
-    let dictionary: HeldBody
+    let dictionary: VerifiedDictionary
 
     /// Codes the body; returns nil if the coded form is not shorter.
-    init?(_ request: URLRequest, over dictionary: HeldBody) {
+    init?(_ request: URLRequest, over dictionary: VerifiedDictionary) {
         guard let body = request.httpBody,
             DictionaryFit.dczIsPossible(dictionaryBytes: dictionary.body.count, bodyBytes: body.count)
         else { return nil }

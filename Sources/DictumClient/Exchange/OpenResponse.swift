@@ -16,7 +16,7 @@ struct OpenResponse: Sendable {
     /// The coding that the client undoes; nil if the body passes.
     let coding: ContentCoding?
     /// The body that a 304 has confirmed, which the app gets.
-    let confirmed: HeldBody?
+    let confirmed: VerifiedDictionary?
     let reader: BodyReader
     let mayKeep: Bool
     let generation: Int
@@ -138,7 +138,7 @@ struct OpenResponse: Sendable {
     }
 
     /// The fields that the app gets if a 304 confirms the body; no cookies, which belong to one response.
-    private func storedFields(updating old: HeldBody?) -> [ResponseField] {
+    private func storedFields(updating old: VerifiedDictionary?) -> [ResponseField] {
         let dropped =
             Self.codingFields + ["set-cookie", "use-as-dictionary", "connection", "transfer-encoding"]
         let sent = head.fields.filter { !dropped.contains($0.name.lowercased()) }

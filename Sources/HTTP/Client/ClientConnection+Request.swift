@@ -2,7 +2,7 @@
 extension ClientConnection {
     /// Sends a request's head; its body follows with `write` and `finish`, framed by `framing`.
     package func begin(_ head: RequestHead, framing: BodyFraming, handler: any ResponseHandler) {
-        start(ClientRequest(head, framing: framing), handler)
+        start(OutstandingRequest(head, framing: framing), handler)
         append { HeadWriter.write(head, into: &$0) }
         if framing == .none || framing == .length(0) { state.requestEnded() }
     }
@@ -16,7 +16,7 @@ extension ClientConnection {
         io.isFull = other.io.isFull
     }
 
-    private func start(_ request: ClientRequest, _ handler: any ResponseHandler) {
+    private func start(_ request: OutstandingRequest, _ handler: any ResponseHandler) {
         self.handler = handler
         self.request = request
         state.begin(persists: !request.isLast)

@@ -14,7 +14,7 @@ package final class ClientConnection: Connection {
 
     let io: ConnectionCore
     var state = ClientStateMachine()
-    var request = ClientRequest()
+    var request = OutstandingRequest()
     var handler: (any ResponseHandler)?
     @exclusivity(unchecked)
     private var parser: HeadParser
@@ -25,7 +25,8 @@ package final class ClientConnection: Connection {
     private let dialed = SystemClock.monotonicNanoseconds
 
     init(
-        targetPool: TargetPool, transport: any Transport, settings: ClientSettings, pool: ConnectionPool,
+        targetPool: TargetPool, transport: any ConnectionTransport, settings: ClientSettings,
+        pool: ConnectionPool,
         core: EventLoop.Core
     ) {
         self.targetPool = targetPool

@@ -54,7 +54,7 @@ package final class ClientDialer {
     }
 
     private func connection(
-        over transport: any Transport, to targetPool: TargetPool
+        over transport: any ConnectionTransport, to targetPool: TargetPool
     ) -> Result<any RequestStream, DialError> {
         let isHTTP2 = (transport as? TLSTransport).map(\.facts.isHTTP2) ?? true
         guard isHTTP2 else {

@@ -2,9 +2,9 @@
 ///
 /// Confined to its loop. Its owner holds it until the ending is called, once.
 final class ClientHandshake: Handler {
-    typealias Ending = (Result<any Transport, UpstreamError>) -> Void
+    typealias Ending = (Result<any ConnectionTransport, UpstreamError>) -> Void
 
-    private let transport: any Transport
+    private let transport: any ConnectionTransport
     private let core: EventLoop.Core
     private var token = Token.none
     private var isReached = false
@@ -12,7 +12,7 @@ final class ClientHandshake: Handler {
 
     /// Waits until `deadline` at most, in milliseconds of the loop's clock.
     init(
-        _ transport: any Transport, core: EventLoop.Core, deadline: Int64, onEnd: @escaping Ending
+        _ transport: any ConnectionTransport, core: EventLoop.Core, deadline: Int64, onEnd: @escaping Ending
     ) {
         self.transport = transport
         self.core = core
@@ -44,7 +44,7 @@ final class ClientHandshake: Handler {
         core.remove(token)
     }
 
-    private func end(_ result: Result<any Transport, UpstreamError>) {
+    private func end(_ result: Result<any ConnectionTransport, UpstreamError>) {
         guard let onEnd else { return }
         // If the connection goes on, its socket gets another token.
         cancel()

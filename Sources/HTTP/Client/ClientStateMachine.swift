@@ -125,7 +125,7 @@ struct ClientStateMachine: Sendable {
 }
 
 /// The facts of the current request that an upstream's connection needs.
-struct ClientRequest: Sendable {
+struct OutstandingRequest: Sendable {
     var method = Method.get
     var framing = BodyFraming.none
     /// True if it asks for another protocol.

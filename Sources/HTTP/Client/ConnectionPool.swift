@@ -59,7 +59,8 @@ package final class ConnectionPool {
     }
 
     /// Makes a connection over a transport, which may still have to connect.
-    func connection(from targetPool: TargetPool, over transport: any Transport) -> ClientConnection {
+    func connection(from targetPool: TargetPool, over transport: any ConnectionTransport) -> ClientConnection
+    {
         noteActive()
         openedCount += 1
         return ClientConnection(
@@ -82,7 +83,7 @@ package final class ConnectionPool {
     }
 
     /// Makes a transport that has begun to connect.
-    func transport(to target: UpstreamTarget) throws(SystemError) -> any Transport {
+    func transport(to target: UpstreamTarget) throws(SystemError) -> any ConnectionTransport {
         let descriptor = try Socket.connect(to: target.endpoint)
         guard target.scheme == .https else { return PlainTransport(descriptor) }
         // An https target is never reached in clear.

@@ -39,7 +39,7 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
 
     /// Takes over a transport that is connected; nil without memory.
     init?(
-        _ transport: any Transport, scheme: UpstreamTarget.Scheme, settings: ClientSettings,
+        _ transport: any ConnectionTransport, scheme: UpstreamTarget.Scheme, settings: ClientSettings,
         core: EventLoop.Core
     ) {
         self.core = core

@@ -35,7 +35,7 @@ package final class RawConnection: Connection {
 
     private static func transport(
         to endpoint: Endpoint, host: String, tls: TLSClientContext?
-    ) throws(SystemError) -> any Transport {
+    ) throws(SystemError) -> any ConnectionTransport {
         let descriptor = try Socket.connect(to: endpoint)
         guard let tls else { return PlainTransport(descriptor) }
         let upstream = TLSSessions.Upstream(host: host, endpoint: endpoint)
@@ -45,7 +45,7 @@ package final class RawConnection: Connection {
         return transport
     }
 
-    private func connected(over transport: any Transport) {
+    private func connected(over transport: any ConnectionTransport) {
         io.token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
         // Bytes that came with the end of the handshake have already left the socket.
         io.isReadable = true

@@ -89,14 +89,7 @@ protocol ClientFrameEngineOwner: AnyObject {
     }
 
     /// Passes the next bytes for the server to `append`; returns how many, nil after an error.
-    func send(_ append: (Span<UInt8>) -> Void) -> Int? {
-        var start: UnsafePointer<UInt8>?
-        let count = unsafe nghttp2_session_mem_send(session, &start)
-        guard count >= 0 else { return nil }
-        // Safe: nghttp2 keeps the bytes until its next call.
-        if count > 0 { unsafe append(UnsafeBufferPointer(start: start, count: count).span) }
-        return count
-    }
+    func send(_ append: (Span<UInt8>) -> Void) -> Int? { unsafe FrameEngine.send(from: session, append) }
 
     /// True until the connection has nothing left to read or to write, because either side has ended it.
     var isInUse: Bool {

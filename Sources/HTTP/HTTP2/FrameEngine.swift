@@ -135,7 +135,11 @@ protocol FrameEngineOwner: AnyObject {
     }
 
     /// Passes the next bytes for the client to `append`, DATA excepted; returns how many, nil after an error.
-    func send(_ append: (Span<UInt8>) -> Void) -> Int? {
+    func send(_ append: (Span<UInt8>) -> Void) -> Int? { unsafe Self.send(from: session, append) }
+
+    /// Passes the next bytes of a session to `append`; returns how many, nil after an error.
+    @inline(__always)
+    static func send(from session: OpaquePointer, _ append: (Span<UInt8>) -> Void) -> Int? {
         var start: UnsafePointer<UInt8>?
         let count = unsafe nghttp2_session_mem_send(session, &start)
         guard count >= 0 else { return nil }

@@ -6,7 +6,7 @@ internal import Primitives
 /// overlap; of a value it would check at run time every access to any part.
 final class ConnectionCore {
     /// Nil once the connection is closed.
-    private(set) var transport: (any Transport)?
+    private(set) var transport: (any ConnectionTransport)?
     var token = Token.none
 
     /// Input that has been read and waits until the state wants it.
@@ -35,14 +35,14 @@ final class ConnectionCore {
     /// True while output has been waiting since the last event of a server's connection.
     private(set) var isOutputLate = false
 
-    init(_ transport: any Transport, now: Int64) {
+    init(_ transport: any ConnectionTransport, now: Int64) {
         self.transport = transport
         lastRead = now
         lastWrite = now
     }
 
     /// Releases the transport to the caller.
-    func takeTransport() -> (any Transport)? { transport.take() }
+    func takeTransport() -> (any ConnectionTransport)? { transport.take() }
 
     // MARK: Readiness
 

@@ -17,7 +17,7 @@ struct OutputBuffer {
     ///
     /// The buffer must be the transport's only source. The growth is exact while nothing is written; TLS adds a
     /// little.
-    func takenBytes(from transport: any Transport) -> Int {
+    func takenBytes(from transport: any ConnectionTransport) -> Int {
         totalBytes - count - transport.unacknowledgedBytes
     }
 
@@ -36,11 +36,11 @@ struct OutputBuffer {
     /// Offers a transport the waiting bytes and then `piece`; `took` must be told the outcome.
     ///
     /// Two steps, so that the owner keeps no exclusive access to the buffer while a transport works.
-    func offer(_ piece: Span<UInt8>, to transport: any Transport) -> WriteOutcome {
+    func offer(_ piece: Span<UInt8>, to transport: any ConnectionTransport) -> WriteOutcome {
         transport.write(bytes.span.extracting(start..<bytes.count), piece)
     }
 
-    func offer(to transport: any Transport) -> WriteOutcome {
+    func offer(to transport: any ConnectionTransport) -> WriteOutcome {
         let nothing: [UInt8] = []
         return offer(nothing.span, to: transport)
     }
@@ -104,7 +104,7 @@ package final class ReadBuffer {
         unsafe memory.deallocate()
     }
 
-    func fill(_ transport: any Transport) -> ReadOutcome {
+    func fill(_ transport: any ConnectionTransport) -> ReadOutcome {
         unsafe transport.read(into: memory)
     }
 

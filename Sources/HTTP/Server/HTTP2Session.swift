@@ -65,7 +65,8 @@ final class HTTP2Session: AcceptedConnection {
 
     /// Makes a session, which begins with bytes that have been read already.
     init(
-        transport: any Transport, peer: Endpoint?, application: any Application, settings: ServerSettings,
+        transport: any ConnectionTransport, peer: Endpoint?, application: any Application,
+        settings: ServerSettings,
         core: EventLoop.Core, isPeerTLS: Bool? = nil, tls: TLSFacts? = nil, firstBytes: [UInt8] = [],
         counts: HTTP2Counts, onClose: @escaping (HTTP2Session) -> Void
     ) {

@@ -155,7 +155,7 @@ package final class Listener: Handler {
     }
 
     private func open(
-        _ transport: any Transport, peer: Endpoint?, isPeerTLS: Bool? = nil, tls: TLSFacts? = nil,
+        _ transport: any ConnectionTransport, peer: Endpoint?, isPeerTLS: Bool? = nil, tls: TLSFacts? = nil,
         _ core: EventLoop.Core
     ) -> ServerConnection {
         let connection = ServerConnection(
@@ -173,7 +173,7 @@ package final class Listener: Handler {
     }
 
     private func openSession(
-        _ transport: any Transport, peer: Endpoint?, isPeerTLS: Bool? = nil, tls: TLSFacts? = nil,
+        _ transport: any ConnectionTransport, peer: Endpoint?, isPeerTLS: Bool? = nil, tls: TLSFacts? = nil,
         firstBytes: [UInt8] = [], _ core: EventLoop.Core
     ) -> HTTP2Session {
         let session = HTTP2Session(
@@ -186,7 +186,7 @@ package final class Listener: Handler {
 
     /// Replaces a connection whose client has sent the preface of HTTP/2 (RFC 9113 section 3.3).
     private func replace(
-        _ connection: ServerConnection, _ transport: any Transport, firstBytes: [UInt8],
+        _ connection: ServerConnection, _ transport: any ConnectionTransport, firstBytes: [UInt8],
         _ core: EventLoop.Core
     ) {
         let name = ObjectIdentifier(connection)

@@ -40,11 +40,12 @@ package final class ServerConnection: AcceptedConnection {
     enum End {
         case closed
         /// The client has sent the preface of HTTP/2 (RFC 9113 section 3.3): the socket and all bytes so far.
-        case preface(any Transport, firstBytes: [UInt8])
+        case preface(any ConnectionTransport, firstBytes: [UInt8])
     }
 
     init(
-        transport: any Transport, peer: Endpoint?, application: any Application, settings: ServerSettings,
+        transport: any ConnectionTransport, peer: Endpoint?, application: any Application,
+        settings: ServerSettings,
         core: EventLoop.Core, isPeerTLS: Bool? = nil, tls: TLSFacts? = nil,
         onEnd: @escaping (ServerConnection, End) -> Void
     ) {

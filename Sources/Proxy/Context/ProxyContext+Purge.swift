@@ -15,7 +15,7 @@ extension ProxyContext {
     ///
     /// Blocks: never call it on an event loop.
     func purge(_ order: PurgeOrder, isDryRun: Bool = false) -> PurgeOutcome {
-        let versions = store.purge([shared.purger.purge(order)], isDryRun: isDryRun)
+        let versions = store.purge([shared.purgeMaker.makePurge(of: order)], isDryRun: isDryRun)
         return PurgeOutcome(
             versions: versions,
             areOthersTold: isDryRun ? nil : sharedMemory?.tell(order, removed: versions))
@@ -35,5 +35,23 @@ extension ProxyContext {
         shared.maintenance.asyncAfter(deadline: .now() + .milliseconds(50)) { [self] in
             _ = purge(PurgeOrder(owners: shared.leavingUsers.withLock { $0.take() }))
         }
+    }
+}
+
+/// The users whose versions wait to be removed; a pure value.
+///
+/// Many log-outs in a short time cost one visit of the store.
+struct LeavingUsers: Sendable {
+    private var owners: Set<IdentityTag> = []
+
+    /// Adds users; returns true if the caller must schedule a removal.
+    mutating func add(_ some: [IdentityTag]) -> Bool {
+        defer { owners.formUnion(some) }
+        return owners.isEmpty && !some.isEmpty
+    }
+
+    mutating func take() -> Set<IdentityTag> {
+        defer { owners = [] }
+        return owners
     }
 }

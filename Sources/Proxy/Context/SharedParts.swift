@@ -4,7 +4,6 @@ internal import HTTP
 internal import Primitives
 internal import Redis
 internal import Storage
-internal import Synchronization
 
 /// The parts of a proxy that outlive reloads: the store, the budgets and the caches.
 ///
@@ -27,7 +26,7 @@ final class SharedParts: Sendable {
     /// The memory that this node shares with others; nil for a node of its own.
     let sharedMemory: SharedMemory?
     /// Makes purges of orders to forget.
-    let purger: Purger
+    let purgeMaker: PurgeMaker
     let leavingUsers = Guarded(LeavingUsers())
     let dictionarySwitch = DictionarySwitch()
     /// Limits the error about request loops.
@@ -85,11 +84,11 @@ final class SharedParts: Sendable {
         learned = LearnedDictionaries(
             store: store, registry: linkRegistry, worker: worker, memory: coding.memory, report: report)
         let commonKeys = configuration.store.keyFile == nil ? nil : store.keys
-        let purger = Purger(store: store)
-        self.purger = purger
+        let purgeMaker = PurgeMaker(store: store)
+        self.purgeMaker = purgeMaker
         sharedMemory = redis.map {
             SharedMemory(
-                purger: purger, client: $0, commonKeys: commonKeys, bytesMax: budgets[.sharing] / 2,
+                purgeMaker: purgeMaker, client: $0, commonKeys: commonKeys, bytesMax: budgets[.sharing] / 2,
                 report: report)
         }
     }
@@ -107,24 +106,5 @@ extension SharedParts {
         case .contexts: IdleContexts.bytes
         case .observe: observer.memory.takenBytes
         }
-    }
-}
-
-/// The admin switch that turns all use, offers and Links off, on every loop at once.
-///
-/// Every start and reload turns it on. Responses that are already decided continue.
-final class DictionarySwitch: Sendable {
-    private let off = Atomic<Bool>(false)
-
-    /// True while dictionaries are switched off.
-    var isOff: Bool { off.load(ordering: .relaxed) }
-
-    /// The reason why requests get no dictionary, or nil.
-    var reason: Reason? { isOff ? .switchedOff : nil }
-
-    /// Turns the switch; returns true if that changed it.
-    @discardableResult
-    func turn(off isOff: Bool) -> Bool {
-        off.exchange(isOff, ordering: .relaxed) != isOff
     }
 }

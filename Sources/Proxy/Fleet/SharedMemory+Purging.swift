@@ -16,7 +16,8 @@ extension SharedMemory {
     ///
     /// Returns false if the shared store did not confirm it in time. Blocks: never call it on an event loop.
     func tell(_ order: PurgeOrder, removed: [Storage.Version]) -> Bool {
-        let purge = purger.purge(order, rankMax: SystemClock.unixMicroseconds + Self.skewMicroseconds)
+        let purge = purgeMaker.makePurge(
+            of: order, rankMax: SystemClock.unixMicroseconds + Self.skewMicroseconds)
         purges.withLock { $0.former.add(purge) }
         remove([purge], removed: removed)
         let entries = order.parts.map { part in
@@ -48,8 +49,8 @@ extension SharedMemory {
     func heedPurge(_ value: [UInt8], at time: UInt64) {
         guard let order = PurgeOrder(sharedBytes: value) else { return }
         let micros = Int64(clamping: time).multipliedReportingOverflow(by: 1000)
-        let purge = purger.purge(
-            order, rankMax: micros.overflow ? .max : micros.partialValue + Self.skewMicroseconds)
+        let purge = purgeMaker.makePurge(
+            of: order, rankMax: micros.overflow ? .max : micros.partialValue + Self.skewMicroseconds)
         let isFirst = purges.withLock { purges in
             purges.former.add(purge)
             defer { purges.waiting.add(purge) }

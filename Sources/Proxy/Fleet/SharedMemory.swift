@@ -58,7 +58,7 @@ final class SharedMemory: Sendable {
     let waitingPromises = Guarded(WaitingPromises())
     let following: Guarded<Following>
     let superseded = Guarded(Superseded())
-    let purger: Purger
+    let purgeMaker: PurgeMaker
     let purges = Guarded((former: PurgeList(), waiting: PurgeList(countMax: .max)))
     let corruptReminder = Reminder()
 
@@ -73,11 +73,11 @@ final class SharedMemory: Sendable {
 
     /// - Parameter bytesMax: The bound on the bodies that wait to be written.
     init(
-        purger: Purger, client: RedisClient, commonKeys: StoreKeys?, bytesMax: Int,
+        purgeMaker: PurgeMaker, client: RedisClient, commonKeys: StoreKeys?, bytesMax: Int,
         report: @escaping @Sendable (OperatorEvent) -> Void
     ) {
-        self.purger = purger
-        store = purger.store
+        self.purgeMaker = purgeMaker
+        store = purgeMaker.store
         self.client = client
         self.commonKeys = commonKeys
         self.report = report

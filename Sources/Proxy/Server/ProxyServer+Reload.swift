@@ -58,7 +58,7 @@ extension ProxyServer {
         context.dictionarySwitch.turn(off: false)
         // Before the loops adopt it, hide the versions that no route makes any more.
         context.store.restrict(to: CurrentRoutes(context.routes).makes)
-        context.shared.purger.adopt(CurrentRoutes(context.routes))
+        context.shared.purgeMaker.adopt(CurrentRoutes(context.routes))
         hand(context, change)
         names.adopt(context.upstreams)
         if case .moved(let socket) = admin { moveAdmin(to: socket) }

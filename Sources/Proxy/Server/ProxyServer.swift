@@ -86,7 +86,7 @@ package final class ProxyServer: Sendable {
             }
         }
         context.shared.redis?.start(requestsOn: parts.map(\.loop))
-        context.shared.purger.adopt(CurrentRoutes(context.routes))
+        context.shared.purgeMaker.adopt(CurrentRoutes(context.routes))
         context.shared.sharedMemory?.start()
         startAdmin(adminSocket)
         status.history.start { [weak status] in status?.totals() }

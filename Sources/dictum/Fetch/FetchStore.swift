@@ -74,7 +74,7 @@ struct HeldDictionary: Sendable {
 }
 
 extension HeldDictionary {
-    init(_ held: HeldBody) { self.init(record: held.record.dictionary, body: held.body) }
+    init(_ held: VerifiedDictionary) { self.init(record: held.record.dictionary, body: held.body) }
 
     /// Makes a dictionary for the requests of this process alone.
     init(_ body: Body, url: String = "", offer: UseAsDictionary? = nil) {

@@ -63,14 +63,15 @@ struct FetchVisit: Sendable {
         return RequestHead(method: content.method, target: target, headers: headers)
     }
 
-    /// Returns the body of a response, decoded and verified; for a 304, the body that it confirms.
+    /// Returns the body of a response, decoded and verified; for a 304, the body that it confirms, and a part as it came.
     func body(of response: FetchResponse) throws(FetchError) -> Body {
         if response.head.status == .notModified, let asked { return asked.body }
-        // A response without a body is empty whatever its coding.
-        guard !response.head.status.isBodiless, content.method != .head else { return Body([]) }
+        let status = Int(response.head.status.rawValue)
+        guard CodedContent.isWhole(status: status, method: content.method.text) else {
+            return Body(response.body)
+        }
         let coding = try Self.coding(of: response)
-        // Redirects in particular name the coding of a body that they do not have.
-        guard !response.body.isEmpty || coding.usesDictionary else { return Body([]) }
+        guard CodedContent.needsDecoding(bytes: response.body.count, coding) else { return Body([]) }
         let dictionary = coding.usesDictionary ? offered?.body : nil
         if coding.usesDictionary, dictionary == nil { throw .noDictionaryOffered(coding) }
         do throws(CodingError) {

@@ -103,7 +103,7 @@ struct Fetcher: Sendable {
     private func links(of response: FetchResponse, from url: FetchURL) -> [FetchURL] {
         guard accepted.usesDictionaries else { return [] }
         let lines = response.head.headers.values(.link)
-        return LinkedDictionary.named(
+        return DictionaryLinks.named(
             by: lines, status: Int(response.head.status.rawValue), of: url.target
         ) { FetchURL($0, relativeTo: url).map { ($0, $0.target) } }
         .map(\.location).filter { !store.hasFresh($0, at: response.receivedAt) }

@@ -17,6 +17,21 @@ import Testing
         #expect(failure.dropsDictionary == drops && failure.asksAgain == asksAgain)
     }
 
+    @Test(arguments: [
+        ("GET", 200, true), ("POST", 404, true), ("GET", 302, true), ("HEAD", 200, false),
+        ("GET", 204, false), ("POST", 205, false), ("GET", 206, false), ("GET", 304, false),
+    ])
+    func `a response to HEAD, and one without content or with a part, is not decoded`(
+        method: String, status: Int, isWhole: Bool
+    ) {
+        #expect(CodedContent.isWhole(status: status, method: method) == isWhole)
+    }
+
+    @Test func `an empty body has no coding, but an empty delta is broken`() {
+        #expect(!CodedContent.needsDecoding(bytes: 0, .gzip) && CodedContent.needsDecoding(bytes: 1, .gzip))
+        #expect(CodedContent.needsDecoding(bytes: 0, .dcz) && CodedContent.needsDecoding(bytes: 0, .dcb))
+    }
+
     @Test func `a client asks for a 304 by its own tag unless the request has a condition`() {
         #expect(OwnCondition.entityTag(of: held(etag: "\"a\""), isConditional: false) == "\"a\"")
         #expect(OwnCondition.entityTag(of: held(etag: "\"a\""), isConditional: true) == nil)

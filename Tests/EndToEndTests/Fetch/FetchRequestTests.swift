@@ -90,6 +90,19 @@ internal import Testing
         #expect(field("Available-Dictionary", of: origin.heads.last) == nil)
     }
 
+    @Test(arguments: ["gzip", "dcz", "compress"])
+    func `a part comes as the server has sent it, since it does not decode by itself`(coding: String) throws {
+        let part = Array(coded(feed(1), .gzip)[9..<40])
+        let fields = ["Content-Range: bytes 9-39/900", "Content-Encoding: \(coding)"]
+        let origin = try Origin.closing { _ in
+            Wire.answer("206 Partial Content", fields, body: part)
+        }
+        defer { origin.stop() }
+        let fetched = try Fetching().fetch("\(origin.url)/", "-H", "Range: bytes=9-39")
+        let isAsSent = fetched.body == part
+        #expect(isAsSent && fetched.report.status == 206 && fetched.report.body_bytes == part.count)
+    }
+
     @Test func `a response to HEAD has no body, whatever its fields say`() throws {
         let origin = try Origin.closing { _ in
             Array(

@@ -6,7 +6,7 @@ import Testing
 
 struct OutputBufferTests {
     /// A transport that takes a fixed number of bytes per call, up to a total.
-    private final class Narrow: Transport {
+    private final class Narrow: ConnectionTransport {
         var taken: [UInt8] = []
         var allowances: [Int]
 

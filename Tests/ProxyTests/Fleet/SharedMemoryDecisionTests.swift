@@ -344,8 +344,9 @@ extension SharedMemory {
         var settings = RedisSettings(address: .unix(path: socket))
         settings.timeout = 30_000
         let client = RedisClient(settings: settings) { _ in }
-        return SharedMemory(purger: Purger(store: store), client: client, commonKeys: nil, bytesMax: 32 << 20)
-        { _ in }
+        return SharedMemory(
+            purgeMaker: PurgeMaker(store: store), client: client, commonKeys: nil, bytesMax: 32 << 20
+        ) { _ in }
     }
 }
 

@@ -2,7 +2,7 @@
 ///
 /// Such a request carries no field of the request whose response named the dictionary, and no cookie: everybody may have
 /// what a Link names. It is sent when the client is idle, and not over an expensive network.
-package enum LinkedDictionary {
+package enum DictionaryLinks {
     /// The number of dictionaries that are fetched for one response.
     package static let countMax = 4
 

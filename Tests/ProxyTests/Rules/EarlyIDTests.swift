@@ -9,7 +9,7 @@ private let large = Feed.bytes(version: 0, items: 850)
 private let next = Feed.bytes(version: 1, items: 850)
 
 /// The ids of bodies that end later than the hold after their head, which are given out before the body is known.
-@Suite(.timeLimit(.minutes(40))) struct PromisedIDTests {
+@Suite(.timeLimit(.minutes(40))) struct EarlyIDTests {
     /// An upstream that sends a slow body, the next one to requests with `X-Version: 1`, and in `X-Fast: 1` at once.
     private func origin(_ field: String = "X-A: 1") throws -> Origin {
         try Origin { request, connection in

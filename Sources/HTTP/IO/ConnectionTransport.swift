@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// Used by one loop only. Readiness of the descriptor is a hint for both directions: after any event a
 /// connection tries to read and to write, because a transport may need one for the other.
-package protocol Transport: AnyObject {
+package protocol ConnectionTransport: AnyObject {
     /// The descriptor that epoll watches, open while the transport lives.
     var descriptor: Int32 { get }
     /// Reads at most as many bytes as `buffer` holds.
@@ -19,7 +19,7 @@ package protocol Transport: AnyObject {
     func resetOnClose()
 }
 
-extension Transport {
+extension ConnectionTransport {
     package func establish() -> TLSHandshakeOutcome { .done }
 
     /// The number of sent bytes, as on the wire, that the peer has not acknowledged.
@@ -87,7 +87,7 @@ package enum TLSHandshakeOutcome: Equatable, Sendable {
 // MARK: - Plain sockets
 
 /// A socket without TLS.
-final class PlainTransport: Transport {
+final class PlainTransport: ConnectionTransport {
     private let owned: Descriptor
 
     init(_ descriptor: consuming Descriptor) {

@@ -8,7 +8,7 @@ private let body = Feed.bytes(version: 0, items: 40)
 private let zeros = [UInt8](repeating: 0, count: 1 << 20)
 
 /// Clients that take places and time without end: each is let go, counted under its reason, and others are served.
-@Suite(.timeLimit(.minutes(40))) struct AttackTests {
+@Suite(.timeLimit(.minutes(40))) struct RejectionTests {
     private func rejected(_ reason: String, of proxy: TestProxy) throws -> Int {
         try proxy.metric(#"dictum_rejected_requests_total{reason="\#(reason)"}"#)
     }
