@@ -9,6 +9,9 @@ struct CapturesTests {
         ("/a/:b?", "/a", [:]), ("/a/:b?", "/a/c", ["b": "c"]), ("/a/:b+", "/a/c/d", ["b": "c/d"]),
         ("/a{-:b.}+", "/a-1.-2.", ["b": "1.-2"]), ("/*", "/", ["0": ""]), ("/:a", "/%20", ["a": "%20"]),
         ("/a", "/a", [:]),
+        // The optional group takes all at first, and gives it up for what follows.
+        ("/a/:b?/*", "/a/c", ["0": "c"]), ("/a/:b?/*", "/a/c/d", ["b": "c", "0": "d"]),
+        ("/a", "/a", [:]),
     ])
     func `groups hold what the standard says`(pattern: String, path: String, captures: [String: Substring])
         throws

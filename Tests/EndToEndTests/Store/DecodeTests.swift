@@ -88,6 +88,18 @@ internal import Testing
         }
     }
 
+    @Test func `of several responses of a URL in a HAR file the last one is meant`() throws {
+        let folder = try TemporaryFolder()
+        let entries = ["/feed", "/other", "/feed", "/other"].enumerated().map { number, path in
+            #"{"startedDateTime":"2026-01-01T00:00:00Z","request":{"method":"GET","url":"https://a.test\#(path)"},"#
+                + #""response":{"status":200,"content":{"text":"[\#(number)]"}}}"#
+        }
+        try folder.write(
+            Array(#"{"log":{"entries":[\#(entries.joined(separator: ","))]}}"#.utf8), to: "page.har")
+        let result = try decode("\(folder.path)/page.har", "--url", "https://a.test/feed")
+        #expect(result.text == "[2]", "\(result.errors)")
+    }
+
     @Test func `a body without a known beginning needs its coding named`() throws {
         let unknown = try decode(file("plain.json"))
         #expect(unknown.errors.contains("--coding br"))

@@ -231,6 +231,23 @@ struct ClientReuseTests {
         #expect(client.counts() == [0, 0])
     }
 
+    @Test func `a kept connection that ends gives its place among all kept ones back`() throws {
+        var settings = ClientSettings()
+        settings.idleLimit = IdleConnectionLimit(ConnectionCount(), countMax: 1)
+        let upstream = try TestUpstream()
+        let client = TestClient(settings)
+        for _ in 0..<3 {
+            let exchange = try client.begin(to: upstream.endpoint)
+            let peer = try upstream.accept()
+            peer.send(Self.ok)
+            #expect(exchange.outcome() == ["new"] + Self.okLines)
+            #expect(client.counts() == [1, 0])
+            peer.closeWriting()
+            #expect(peer.readToEnd().ending == .closed)
+            #expect(client.counts() == [0, 0])
+        }
+    }
+
     @Test func `a kept connection that turns out closed is reported as stale`() throws {
         let (upstream, client, peer) = try kept()
         let next = try client.begin(to: upstream.endpoint)

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -95,6 +96,29 @@ struct ClientStreamingTests {
         peer.send("b")
         #expect(exchange.outcome() == ["new", "head 200 length(2)", "body ab", "end"])
         #expect(client.counts() == [1, 0])
+    }
+
+    @Test func `an answer waits longer than its time-out for the rest of a request that goes on`() throws {
+        var settings = ClientSettings()
+        settings.idleTimeout = 2_000
+        let upstream = try TestUpstream()
+        let client = TestClient(settings)
+        let exchange = try client.begin(
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 60\r\n\r\n", framing: .length(60),
+            to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().hasPrefix("POST / "))
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na")
+        #expect(exchange.journal.wait(for: "head 200 length(2)"))
+        // Longer than the time-out, in pieces that are each well within it.
+        for _ in 0..<60 {
+            usleep(50_000)
+            exchange.onLoop { $0.connection?.write("x".utf8.span) }
+        }
+        exchange.onLoop { $0.connection?.finish(trailers: Headers()) }
+        #expect(peer.read(60) == String(repeating: "x", count: 60))
+        peer.send("b")
+        #expect(exchange.outcome() == ["new", "head 200 length(2)", "body ab", "end"])
     }
 
     @Test(arguments: ["Content-Length: 20000\r\n", ""])

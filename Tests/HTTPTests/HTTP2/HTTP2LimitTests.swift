@@ -241,6 +241,20 @@ internal import Testing
         #expect(peer.response(1)?.reset == .cancel)
     }
 
+    @Test func `a client that leaves no room for all its streams together loses the connection`() throws {
+        let server = try TestServer(settings { $0.idleTimeout = 300 }) { request in
+            request.connection.start(testHead(), body: .chunked)
+            request.connection.write(Noise.bytes(100_000, seed: 1).span)
+        }
+        // Each stream has room for its body, and the connection for 65,535 bytes of both.
+        let peer = try HTTP2Peer(server, settings: [(4, 1 << 30)])
+        peer.request(1, "/one")
+        peer.request(3, "/other")
+        #expect(server.journal.wait(for: "aborted /one timedOut"))
+        #expect(server.journal.wait(for: "aborted /other timedOut"))
+        #expect(peer.ending() == .enhanceYourCalm)
+    }
+
     @Test func `a response that outlives the idle time-out is not cut while the client takes it`() throws {
         let server = try TestServer(settings { $0.idleTimeout = 1_000 }) { request in
             request.connection.start(testHead(), body: .chunked)

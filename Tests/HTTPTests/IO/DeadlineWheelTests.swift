@@ -69,6 +69,18 @@ struct DeadlineWheelTests {
         }
     }
 
+    @Test func `of two deadlines the next is found, though the other lies before it in the same word`() {
+        var wheel = DeadlineWheel(now: 0)
+        // The wheel stands in the middle of a word of 64 buckets.
+        _ = wheel.take(upTo: 400)
+        let far = wheel.insert(token(1), at: 400 + 8188)
+        let near = wheel.insert(token(2), at: 480)
+        #expect((far / 4 % 2048, near / 4) == (99, 120))
+        #expect(wheel.millisecondsToNext(now: 400) == 80)
+        #expect(wheel.take(upTo: near) == [token(2)])
+        #expect(wheel.millisecondsToNext(now: near) == Int32(far - near))
+    }
+
     @Test func `random deadlines come up in order, none early and none lost`() {
         var random = SplitMix(seed: 7)
         var wheel = DeadlineWheel(now: 0)

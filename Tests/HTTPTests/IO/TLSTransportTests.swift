@@ -82,6 +82,46 @@ import Testing
         #expect(count == sent)
     }
 
+    @Test func `an end for which the socket has no room goes out once it has`() throws {
+        let one: [UInt8] = [7]
+        func fill(_ pair: TLSPair, atMost max: Int = .max) -> Int {
+            var count = 0
+            while count < max, pair.server.write(one.span, nothing.span) == .wrote(1) { count += 1 }
+            return count
+        }
+        // One record more than the socket takes would stay with OpenSSL and go before the end, so count them before. The
+        // kernel's allowance is not the same for each connection.
+        for _ in 0..<50 {
+            let room = fill(try TLSPair(sendBytes: 4096))
+            let pair = try TLSPair(sendBytes: 4096)
+            guard fill(pair, atMost: room) == room else { continue }
+            pair.server.closeWriting()
+            guard isOpen(pair.server) else { continue }
+            var (received, outcome, own) = (0, ReadOutcome.wouldBlock, ReadOutcome.wouldBlock)
+            // The client reads all, and then the server's socket is writable.
+            for _ in 0..<1000 where outcome != .end && outcome != .cutOff {
+                received += pair.client.take(&outcome).count
+                guard outcome == .wouldBlock else { continue }
+                _ = pair.server.take(&own)
+                TLSPair.rest()
+            }
+            #expect(received == room)
+            #expect(outcome == .end)
+            #expect(!isOpen(pair.server))
+            return
+        }
+        Issue.record("no socket was full")
+    }
+
+    /// True while the kernel has sent no end of this side.
+    private func isOpen(_ transport: TLSTransport) -> Bool {
+        // The first byte of `tcp_info`; 1 is ESTABLISHED.
+        var (state, count) = (UInt8(0), socklen_t(1))
+        // Safe: `state` and `count` are local and outlive the call.
+        _ = unsafe getsockopt(transport.descriptor, Int32(IPPROTO_TCP), TCP_INFO, &state, &count)
+        return state == 1
+    }
+
     @Test func `an end is told from a connection that is cut off`() throws {
         var outcome = ReadOutcome.wouldBlock
         let whole = try TLSPair()

@@ -265,6 +265,28 @@ extension [String: Any] {
         #expect(warnings.last?.text("severity") == "note", "the most severe first")
     }
 
+    @Test func `the status tells connections in use from those that are kept`() throws {
+        let gate = Gate()
+        let proxy = try TestProxy(
+            Origin { _, connection in
+                gate.wait()
+                connection.send(json(first))
+            })
+        let client = try proxy.connect()
+        /// The connections in use, and those that are kept.
+        func counts(_ side: String) throws -> [Double?] {
+            let status = try proxy.read("/status")
+            return ["active", "idle"].map { status.number("connections", side, $0) }
+        }
+        client.send(request("/feed", []))
+        try waitUntil("both are in use") {
+            try counts("client") == [1, 0] && counts("upstream") == [1, 0]
+        }
+        gate.open()
+        _ = try client.receive()
+        try waitUntil("both are kept") { try counts("client") == [0, 1] && counts("upstream") == [0, 1] }
+    }
+
     @Test func `an upstream that is down is an error until it responds again`() throws {
         let isUp = Guarded(false)
         let origin = try Origin { request, connection in

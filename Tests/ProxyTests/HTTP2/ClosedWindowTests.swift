@@ -82,6 +82,25 @@ private let large = Noise.bytes(900_000, seed: 5).map { UInt8(ascii: "a") + $0 %
         try waitUntil("the memory is given back") { taken(proxy) == 0 }
     }
 
+    @Test func `a body that may go out once the pool is full is coded, as its head has said`() throws {
+        let proxy = try proxy()
+        let peer = try proxy.connectHTTP2(settings: Self.closed)
+        peer.request(1, "/feed", [("accept-encoding", "gzip")])
+        _ = try #require(peer.readFrame { $0.type == HTTP2Peer.Kind.headers })
+        let gates = try proxy.blockPool(bytes: 16 << 20)
+        let pool = proxy.server.context.compressionPool
+        let full = pool.waitingBytes
+        for stream: Int32 in [0, 1] {
+            peer.send(HTTP2Peer.Kind.windowUpdate, stream: stream, payload: HTTP2Peer.number(1 << 20))
+        }
+        try waitUntil("its encoder waits with the others") { pool.waitingBytes > full }
+        for gate in gates { gate.open() }
+        let response = try #require(peer.response(1))
+        #expect(response["content-encoding"] == "gzip")
+        let limits = DecoderLimits(maxBytes: 1 << 20, maxRatio: 1 << 20)
+        #expect(try Codec.decode(response.body.span, .gzip, dictionary: nil, limits: limits) == feed)
+    }
+
     private func codingSeconds(_ proxy: TestProxy) throws -> Double {
         let series = #"dictum_compression_seconds_total{coding="gzip"} "#
         let line = try proxy.metrics().split(separator: "\n").first { $0.hasPrefix(series) }

@@ -231,12 +231,15 @@ private let versions = (0..<6).map { Feed.bytes(version: $0, items: 60) }
         #expect(observed.fields["cache-control"] == "public, max-age=0")
     }
 
-    @Test func `a client stays the same one while cookies of balancers and analytics change`() throws {
+    @Test(arguments: ["Cookie: AWSALB=TURN; sid=USER; _ga=GA1.1.TURN", "Authorization: Bearer USER"])
+    func `a client is known by its credentials, while cookies of balancers and analytics change`(
+        credentials: String
+    ) throws {
         let proxy = try TestProxy(
             Origin(json(versions[0], "Cache-Control: public, max-age=600")), "mode: observe")
         for (turn, user) in ["ann", "ann", "ann", "bob"].enumerated() {
-            let cookies = "Cookie: AWSALB=\(turn); sid=\(user); _ga=GA1.1.\(turn)"
-            try proxy.observe("/feed", forwarded(for: 1), cookies, number: turn + 1)
+            let field = credentials.replacing("TURN", with: "\(turn)").replacing("USER", with: user)
+            try proxy.observe("/feed", forwarded(for: 1), field, number: turn + 1)
         }
         #expect(try proxy.report().routes[0].observed?.returns == 2)
     }

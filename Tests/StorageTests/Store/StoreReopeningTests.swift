@@ -236,6 +236,15 @@ import Testing
         #expect(version.lastContact == Self.now + 7 && version.hasReturned)
     }
 
+    @Test func `what came while the clock was ahead expires by the clock that was set back`() throws {
+        store.admit(sampleBody(1), maxAge: 1000, now: Self.ahead)
+        store.sweep(now: Self.now)
+        store.sweep(now: Self.now + 999)
+        #expect(store.finds(sampleBody(1)))
+        store.sweep(now: Self.now + 1000)
+        #expect(!store.finds(sampleBody(1)))
+    }
+
     @Test func `the disk forgets that second too`() throws {
         let version = store.admit(sampleBody(1), now: Self.now)
         #expect(store.flush())
