@@ -296,7 +296,7 @@ final class SharedMemoryWritingTests {
         let records = [1, 2].map { SharedRecord.ofTest($0, in: chain) }
         let names = records.map { SharedName(publicChain: chain, digest: $0.digest) }
         for (record, holders) in zip(records, [0, 1]) {
-            _ = try memory.store.adopt(record, holders: holders, now: 1_000)
+            _ = try memory.store.adopt(record, holders: holders, now: SystemClock.unixSeconds)
         }
         let news = zip(records, names).map { SharedNews(of: $0, named: $1) }
         let removed = SharedNews.batch(names: names)
