@@ -85,7 +85,7 @@ struct HeldBody: ~Copyable {
         try removal?.decodePiece(into: &collected, takesAll: false)
     }
 
-    /// Collects what has come, because the body goes on otherwise than the former one, or goes out piece by piece.
+    /// Copies the beginning that the two bodies share: they differ from here on, or the body is about to be streamed.
     mutating func collect() {
         guard let beginning = repeated.take() else { return }
         collected.reserveCapacity(max(memory?.bytes ?? 0, beginning.count))

@@ -15,7 +15,7 @@ struct RepeatedBody {
 
     var isWhole: Bool { count == former.count }
 
-    /// Takes a piece if the former body goes on with it; otherwise returns false, and changes nothing.
+    /// Counts a piece that equals the next bytes of the former body; returns false for any other, and changes nothing.
     mutating func take(_ piece: Span<UInt8>) -> Bool {
         let former = former.bytes
         guard piece.count <= former.count - count,
@@ -25,7 +25,7 @@ struct RepeatedBody {
         return true
     }
 
-    /// Appends what has come.
+    /// Appends the bytes that have been counted.
     func append(to bytes: inout [UInt8]) {
         let former = former.bytes
         bytes.append(former.span.extracting(0..<count))

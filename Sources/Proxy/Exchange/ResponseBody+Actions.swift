@@ -104,6 +104,8 @@ extension ResponseBody {
                 return .again
             }
             removal = nil
+            // The framing has made the lengths equal; a body that ended before is never taken for the whole former one.
+            if held.former == nil { held.collect() }
             held.isWhole = true
             held.asksToPrepare = true
         }

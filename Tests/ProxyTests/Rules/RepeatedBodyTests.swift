@@ -7,7 +7,7 @@ internal import Testing
 private let first = Feed.bytes(version: 0, items: 850)
 private let second = Feed.bytes(version: 1, items: 850)
 
-/// What an upstream may send after `second`, by name.
+/// The third body that an upstream sends, after `first` and `second`; each has the name of its difference from `second`.
 private let returns: [String: [UInt8]] = [
     "the same": second,
     "another first byte": [UInt8(ascii: " ")] + second.dropFirst(),
@@ -20,7 +20,7 @@ private let returns: [String: [UInt8]] = [
     "a beginning that goes on otherwise": Array(second.prefix(70_000)) + first.dropFirst(70_000),
 ]
 
-/// An upstream that sends `first`, then `second`, then what it is told to; `pauses` keeps the last one's second half back
+/// An upstream that sends `first`, then `second`, then `last`; `pauses` keeps the last one's second half back
 /// for longer than a body is held.
 private func upstream(_ last: [UInt8], isChunked: Bool, _ cacheControl: String, pauses: Bool = false) throws
     -> Origin
