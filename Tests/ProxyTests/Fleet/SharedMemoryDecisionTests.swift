@@ -292,6 +292,26 @@ final class SharedMemoryWritingTests {
         #expect(try keys("dictum:1:v:*") == [places[0].key])
     }
 
+    @Test func `a version that another node has removed is written again while a client holds it`() throws {
+        let records = [1, 2].map { SharedRecord.ofTest($0, in: chain) }
+        let names = records.map { SharedName(publicChain: chain, digest: $0.digest) }
+        let versions = try records.map {
+            try memory.store.adopt($0, holders: 1, now: SystemClock.unixSeconds)
+        }
+        memory.store.add(SharedDemand(name: names[0], change: -1, contact: 0), to: versions[0])
+        let news = zip(records, names).map { SharedNews(of: $0, named: $1) }
+        let removed = SharedNews.batch(names: names)
+        memory.heed(
+            .entries(
+                stream: SharedMemory.newsPlace,
+                SharedNews.batches(news).map { .now(SharedNews.Entry.versions, $0) }
+                    + [.now(SharedNews.Entry.superseded, removed)]))
+        #expect(memory.state.withLock { state in names.allSatisfy { !state.index.contains($0) } })
+        let key = try #require(memory.names.key(of: names[1]))
+        try waitUntil("the held one is there again") { try !keys("dictum:1:v:*").isEmpty }
+        #expect(try keys("dictum:1:v:*") == [key])
+    }
+
     @Test func `a version whose path fills an entry stays on its node, and others do not`() throws {
         let long = ChainKey(authority: "api.test", match: "/" + String(repeating: "a", count: 3_000))
         let versions = try [long, chain].map { chain in
