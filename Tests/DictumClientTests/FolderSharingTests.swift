@@ -6,7 +6,7 @@ import Glibc
 import Testing
 
 /// Several instances, or processes, with one folder.
-@Suite struct StoreSharingTests {
+@Suite struct FolderSharingTests {
     private let folder = ClientFolder()
 
     @Test func `what one keeps, replaces and drops, the other sees`() async throws {

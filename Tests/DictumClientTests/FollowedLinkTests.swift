@@ -6,7 +6,7 @@ import Primitives
 import Testing
 
 /// The dictionaries that responses name by Link (RFC 9842 section 3).
-@Suite(.timeLimit(.minutes(40))) struct LinkTests {
+@Suite(.timeLimit(.minutes(40))) struct FollowedLinkTests {
     private let folder = ClientFolder()
 
     /// Serves a feed that nobody keeps and that names a dictionary, and the dictionary.

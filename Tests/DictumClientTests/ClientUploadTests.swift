@@ -6,7 +6,7 @@ import Primitives
 import Testing
 
 /// Bodies of requests as deltas over what was fetched from the same URL.
-@Suite struct UploadTests {
+@Suite struct ClientUploadTests {
     private let folder = ClientFolder()
     private static let announced = [("Cache-Control", "max-age=600"), ("Accept-Encoding", "gzip, dcz")]
 

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Proxy
 
-@Suite struct AddressTests {
+@Suite struct ConfiguredAddressTests {
     @Test(arguments: [
         "", ":", ":x", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:+1",
         "127.0.0.1:8 0",
