@@ -23,21 +23,16 @@ struct ConformanceCommand: ParsableCommand {
         help: ArgumentHelp("The client and its arguments, behind --.", valueName: "command"))
     var command: [String] = []
 
-    @Option(
-        help: ArgumentHelp("The address to listen at; port 0 picks a free one.", valueName: "address"))
+    @Option(help: ArgumentHelp("The address to listen at; port 0 picks a free one.", valueName: "address"))
     var listen = "127.0.0.1:0"
 
-    @Option(
-        help: ArgumentHelp(
-            "The host name in URLs (default: the host of --listen)", valueName: "name"))
+    @Option(help: ArgumentHelp("The host name in URLs (default: the host of --listen)", valueName: "name"))
     var name: String?
 
-    @Option(
-        help: ArgumentHelp("Use HTTPS and HTTP/2 with this certificate (PEM).", valueName: "file"))
+    @Option(help: ArgumentHelp("Use HTTPS and HTTP/2 with this certificate (PEM).", valueName: "file"))
     var certificate: String?
 
-    @Option(
-        help: ArgumentHelp("The key of --certificate (PEM).", valueName: "file"))
+    @Option(help: ArgumentHelp("The key of --certificate (PEM).", valueName: "file"))
     var privateKey: String?
 
     @Option(help: ArgumentHelp("Try these rules only, by their names with commas.", valueName: "rules"))
@@ -99,8 +94,7 @@ struct ConformanceCommand: ParsableCommand {
         defer { server.stop() }
         let conformance = Conformance(server: server, rules: rules)
         guard command.isEmpty else {
-            return try conformance.run(
-                CommandClient(words: command, secondsMax: maxTime, isVerbose: verbose))
+            return try conformance.run(CommandClient(words: command, secondsMax: maxTime, isVerbose: verbose))
         }
         StandardError.write(
             "dictum: open \(server.origin)/ in a browser, or let a client ask \(server.origin)/next")

@@ -8,8 +8,7 @@ struct DemoCommand: ParsableCommand {
         commandName: "demo",
         abstract: "Runs a demonstration: an API whose response changes, the proxy, and a client.")
 
-    @Option(
-        help: ArgumentHelp("Serve the files of this folder, one after another.", valueName: "folder"))
+    @Option(help: ArgumentHelp("Serve the files of this folder, one after another.", valueName: "folder"))
     var versions: String?
 
     @Option(help: ArgumentHelp("The address of the proxy (default: 127.0.0.1:8080)", valueName: "address"))

@@ -14,8 +14,7 @@ struct ManualCommand: ParsableCommand {
 
 /// `dictum version`: prints the version, as `--version` does.
 struct VersionCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "version", abstract: "Prints the version.")
+    static let configuration = CommandConfiguration(commandName: "version", abstract: "Prints the version.")
 
     func run() { print(DictumVersion.text) }
 }

@@ -31,8 +31,7 @@ struct ServeCommand: ParsableCommand {
             throw ValidationError("expected either --config FILE or --upstream URL")
         }
         guard config == nil || listen == nil && store == nil else {
-            throw ValidationError(
-                "--listen and --store need --upstream; with --config, the file sets both")
+            throw ValidationError("--listen and --store need --upstream; with --config, the file sets both")
         }
     }
 

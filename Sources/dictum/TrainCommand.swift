@@ -41,8 +41,7 @@ struct TrainCommand: ParsableCommand {
             valueName: "count"))
     var common = 1
 
-    @Option(
-        name: .shortAndLong, help: ArgumentHelp("The folder to write to.", valueName: "folder"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("The folder to write to.", valueName: "folder"))
     var output = "."
 
     @OptionGroup var request: RequestOptions
@@ -60,9 +59,7 @@ struct TrainCommand: ParsableCommand {
         guard 1...1_000_000 ~= responses else {
             throw ValidationError("--responses: expected a number from 1 to 1000000")
         }
-        guard 1...1_000 ~= common else {
-            throw ValidationError("--common: expected a number from 1 to 1000")
-        }
+        guard 1...1_000 ~= common else { throw ValidationError("--common: expected a number from 1 to 1000") }
         _ = try pattern
     }
 

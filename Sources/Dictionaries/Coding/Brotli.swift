@@ -210,9 +210,7 @@ extension EncoderDirective {
     private func configure() throws(CodingError) {
         // RFC 9842 section 4: never the large-window format.
         guard unsafe BrotliDecoderSetParameter(state, BROTLI_DECODER_PARAM_LARGE_WINDOW, 0) == BROTLI_TRUE
-        else {
-            throw CodingError(coding, .setup, "brotli refused a parameter")
-        }
+        else { throw CodingError(coding, .setup, "brotli refused a parameter") }
         guard let dictionary else { return }
         // Safe: `self.dictionary` outlives the state.
         let isAttached = unsafe BrotliDecoderAttachDictionary(

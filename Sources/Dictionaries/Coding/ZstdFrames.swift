@@ -28,8 +28,7 @@ package enum ZstdFrames {
         defer { ZstdDecoderContext.shared.give(context) }
         if let dictionary {
             // Safe: the reference holds for one frame, within this call, which keeps the dictionary.
-            let code = unsafe ZSTD_DCtx_refPrefix(
-                context.handle, dictionary.stableAddress, dictionary.count)
+            let code = unsafe ZSTD_DCtx_refPrefix(context.handle, dictionary.stableAddress, dictionary.count)
             try Zstd.check(code, .dcz, .setup)
         }
         var code = 0

@@ -66,9 +66,7 @@ struct ZstdSettings {
     }
 
     /// Calls `set` with each parameter and its value, the level first, because it resets others.
-    func forEach(
-        _ set: (ZSTD_cParameter, Int32) throws(CodingError) -> Void
-    ) throws(CodingError) {
+    func forEach(_ set: (ZSTD_cParameter, Int32) throws(CodingError) -> Void) throws(CodingError) {
         try set(ZSTD_c_compressionLevel, level)
         // RFC 9659 section 3, RFC 9842 section 5: the level never decides, and long-distance matching alone would
         // announce 128 MiB.

@@ -76,8 +76,7 @@ package struct EntityTag: Hashable, Sendable {
             let end = position.opaque.upperBound
             let rest = text.trimmedRange(end..<text.count)
             guard rest.isEmpty || text[rest.lowerBound] == UInt8(ascii: ",") else { return false }
-            tags.append(
-                EntityTag(opaque: String(text.extracting(position.opaque)), isWeak: position.isWeak))
+            tags.append(EntityTag(opaque: String(text.extracting(position.opaque)), isWeak: position.isWeak))
             offset = end
         }
         return true

@@ -45,8 +45,7 @@ package struct UseAsDictionary: Equatable, Sendable {
             let type = members["type"].map(\.bareToken) ?? "raw", type == "raw",
             let matchDest = members["match-dest"].map(\.strings) ?? []
         else { return nil }
-        return UseAsDictionary(
-            match: match, matchDest: matchDest, id: id, ttl: members["ttl"]?.bareSeconds)
+        return UseAsDictionary(match: match, matchDest: matchDest, id: id, ttl: members["ttl"]?.bareSeconds)
     }
 
     package var serialized: String {

@@ -52,9 +52,7 @@ package enum Covers: Sendable {
         case .url:
             let query = url.query ?? ""
             guard Self.isExpressible(path[...], isPath: true), Self.isExpressible(query[...], isPath: false)
-            else {
-                return nil
-            }
+            else { return nil }
             return Self.bounded(
                 URLPattern.escaped(path) + Self.separator(after: path) + URLPattern.escaped(query))
         case .pattern: return route()?.text

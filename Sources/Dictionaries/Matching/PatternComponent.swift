@@ -114,9 +114,7 @@ struct PatternComponent {
         let isFixed = first.matcher == .fixedText && first.modifier == .none
         if parts.count == 1, isFixed { return .literal(first.prefix) }
         guard let last = parts.last, last.matcher == .wildcard, last.modifier == .none, last.suffix.isEmpty
-        else {
-            return .general(program)
-        }
+        else { return .general(program) }
         if parts.count == 1 { return last.prefix.isEmpty ? .any : .prefix(last.prefix) }
         return parts.count == 2 && isFixed ? .prefix(first.prefix + last.prefix) : .general(program)
     }

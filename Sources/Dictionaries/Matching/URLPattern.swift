@@ -84,9 +84,7 @@ package struct URLPattern: Sendable {
         let pathBytes = path.utf8Bytes
         let queryBytes = query.utf8Bytes
         guard let inPath = pathname.captures(pathBytes.span), let inQuery = search.captures(queryBytes.span)
-        else {
-            return nil
-        }
+        else { return nil }
         var captures: [String: Substring] = [:]
         for (name, range) in inQuery { captures[name] = Self.part(range, of: query) }
         for (name, range) in inPath { captures[name] = Self.part(range, of: path) }

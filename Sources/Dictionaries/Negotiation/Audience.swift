@@ -11,9 +11,7 @@ package enum Audience: Equatable, Sendable {
     case personal
 
     /// Returns the audience of a response.
-    package static func of(
-        request: RequestFacts, response: ResponseFacts, policy: RoutePolicy
-    ) -> Audience {
+    package static func of(request: RequestFacts, response: ResponseFacts, policy: RoutePolicy) -> Audience {
         // A body that should not be stored is kept as carefully as a personal one, if it is kept at all.
         if policy.scope == .private || response.cacheControl.noStore { return .personal }
         if Personal.isPersonal(request: request, response: response, policy: policy.personal) {

@@ -17,9 +17,7 @@ package enum DeltaHint: Equatable, Sendable {
         request: RequestFacts, response: ResponseFacts, policy: RoutePolicy
     ) -> DeltaHint? {
         guard policy.areDictionariesOn, policy.hasDictionary, request.method == .get, response.status == 200
-        else {
-            return nil
-        }
+        else { return nil }
         if response.cacheControl.noStore, !request.noStore,
             Admission.obstacle(request: request, response: response, policy: policy) == .noStore
         {

@@ -17,9 +17,7 @@ struct ResponseAssembler: Sendable {
     init(limits: MessageLimits) { self.limits = limits }
 
     /// Adds a field of a head, or of the trailers.
-    mutating func append(
-        _ name: Span<UInt8>, _ value: Span<UInt8>, isTrailer: Bool
-    ) throws(ParseError) {
+    mutating func append(_ name: Span<UInt8>, _ value: Span<UInt8>, isTrailer: Bool) throws(ParseError) {
         fieldCount += 1
         fieldBytes += name.count + value.count + Self.fieldOverhead
         guard fieldCount <= (isTrailer ? limits.trailerCount : limits.fieldCount) else {

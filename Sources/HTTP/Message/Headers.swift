@@ -102,8 +102,7 @@ package struct Headers: Sendable {
     mutating func append(_ line: Line, of other: Span<UInt8>) {
         let start = block.count
         block.append(other.extracting(Int(line.start)..<Int(line.end)))
-        addLine(
-            id: line.id, start: start, nameEnd: start + Int(line.nameEnd - line.start), end: block.count)
+        addLine(id: line.id, start: start, nameEnd: start + Int(line.nameEnd - line.start), end: block.count)
     }
 
     private mutating func addLine(id: UInt8, start: Int, nameEnd: Int, end: Int) {

@@ -63,8 +63,7 @@ package struct Priority: Equatable, Sendable {
 
     /// Returns these parameters, and those of the other for each that is missing here (RFC 9218 section 8).
     package func merged(over other: Priority) -> Priority {
-        Priority(
-            urgency: urgency ?? other.urgency, isIncremental: isIncremental ?? other.isIncremental)
+        Priority(urgency: urgency ?? other.urgency, isIncremental: isIncremental ?? other.isIncremental)
     }
 
     /// The field's value; empty without parameters.

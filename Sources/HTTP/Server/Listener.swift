@@ -127,8 +127,7 @@ package final class Listener: Handler {
                 count.leave()
                 if settings.tls != nil { application.refuseSilently(.tooManyConnectionsOfClient, from: peer) }
                 guard settings.tls == nil, count.enterRefused() else { return finishStopping() }
-                return refuse(
-                    open(PlainTransport(descriptor), peer: peer, core), .tooManyConnectionsOfClient)
+                return refuse(open(PlainTransport(descriptor), peer: peer, core), .tooManyConnectionsOfClient)
             }
             counted = (client, limit.count)
         }

@@ -13,10 +13,7 @@ final class ProxyHeaderReader: Handler {
     private var onEnd: Ending?
 
     /// Waits for the header until `deadline`, in milliseconds of the loop's clock.
-    init(
-        _ descriptor: consuming Descriptor, core: EventLoop.Core, deadline: Int64,
-        onEnd: @escaping Ending
-    ) {
+    init(_ descriptor: consuming Descriptor, core: EventLoop.Core, deadline: Int64, onEnd: @escaping Ending) {
         let raw = descriptor.raw
         self.descriptor = consume descriptor
         self.core = core

@@ -123,9 +123,7 @@ internal import Primitives
         guard
             unsafe X509_NAME_print_ex(bio, X509_get_subject_name(certificate), 0, dictum_x509_name_form())
                 >= 0
-        else {
-            return nil
-        }
+        else { return nil }
         var start: UnsafeMutablePointer<CChar>?
         let count = unsafe dictum_bio_memory(bio, &start)
         let bytes = unsafe UnsafeRawBufferPointer(start: start, count: max(0, count))

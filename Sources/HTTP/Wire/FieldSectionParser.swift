@@ -23,9 +23,7 @@ struct FieldSectionParser: Sendable {
     }
 
     /// Reads at most to `limit`; returns the index behind the section, or nil if it is incomplete.
-    mutating func parse(
-        _ bytes: Span<UInt8>, to limit: Int, fieldCount: Int
-    ) throws(ParseError) -> Int? {
+    mutating func parse(_ bytes: Span<UInt8>, to limit: Int, fieldCount: Int) throws(ParseError) -> Int? {
         if headers.isEmpty { reserve(arrived: limit - lineStart) }
         // Nearly every line arrives as it will be written. Adjacent ones are copied at once.
         var announced = lineStart..<lineStart

@@ -45,14 +45,11 @@ package struct HeadParser: Sendable {
             let line = statusLine.take()
         else { return nil }
         statusLineParser = StatusLineParser()
-        return ResponseHead(
-            status: line.status, version: line.version, reason: line.reason, headers: headers)
+        return ResponseHead(status: line.status, version: line.version, reason: line.reason, headers: headers)
     }
 
     // The next message begins with its start line, which resets the parser of fields.
-    private mutating func parseFields(
-        _ bytes: Span<UInt8>, headStart: Int
-    ) throws(ParseError) -> Headers? {
+    private mutating func parseFields(_ bytes: Span<UInt8>, headStart: Int) throws(ParseError) -> Headers? {
         let headEnd = headStart + limits.headBytes
         let limit = min(bytes.count, headEnd)
         guard let end = try fields.parse(bytes, to: limit, fieldCount: limits.fieldCount) else {

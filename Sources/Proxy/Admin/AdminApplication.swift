@@ -101,9 +101,7 @@ final class AdminApplication: Application {
         }
     }
 
-    private func answerLater(
-        _ resource: AdminResource, _ request: AdminRequest, _ exchange: AdminExchange
-    ) {
+    private func answerLater(_ resource: AdminResource, _ request: AdminRequest, _ exchange: AdminExchange) {
         let token = core.add(exchange)
         exchange.token = token
         let loop = core.loop

@@ -23,9 +23,7 @@ final class AdminExchange: Handler, RequestHandler {
     }
 
     /// Does the work and responds once the request is complete.
-    func whenWhole(
-        _ framing: BodyFraming, _ head: RequestHead, work: @escaping ([UInt8]) -> AdminResponse?
-    ) {
+    func whenWhole(_ framing: BodyFraming, _ head: RequestHead, work: @escaping ([UInt8]) -> AdminResponse?) {
         if framing == .none || framing == .length(0) {
             if let response = work([]) { answer(response) }
             return

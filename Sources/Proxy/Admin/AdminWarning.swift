@@ -123,8 +123,7 @@ extension AdminWarning {
                 state(.note, "the store is full (store.max_size): the least wanted versions make room"))
         }
         if isExhausted(store.chains, of: store.maxChains) {
-            warnings.append(
-                state(.note, "store.max_chains is reached: the least wanted chains make room"))
+            warnings.append(state(.note, "store.max_chains is reached: the least wanted chains make room"))
         }
         return warnings
     }

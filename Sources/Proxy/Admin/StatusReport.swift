@@ -124,8 +124,7 @@ struct StatusReport: Encodable, Sendable {
             packedBytes: table.count("dictum_store_bytes", "packed"),
             indexBytes: table.count("dictum_store_bytes", "index"),
             evictions: table.counts("dictum_store_evictions_total"))
-        memory = Memory(
-            snapshot.context.shared, residentBytes: table.value("process_resident_memory_bytes"))
+        memory = Memory(snapshot.context.shared, residentBytes: table.value("process_resident_memory_bytes"))
         codingSeconds = table["dictum_compression_seconds_total"].reduce(into: [:]) { seconds, sample in
             if sample.count > 0 { seconds[sample.labels[0]] = sample.value }
         }

@@ -8,9 +8,7 @@ enum BusyCoding {
     static let gzipBytesMax = 16 << 10
 
     /// Returns the best coding that the loop can make quickly, or identity.
-    static func quick(
-        accept: AcceptEncoding, codings: [ContentCoding], bodyBytes: Int
-    ) -> ContentCoding {
+    static func quick(accept: AcceptEncoding, codings: [ContentCoding], bodyBytes: Int) -> ContentCoding {
         var best = ContentCoding.identity
         var bestQuality = 0
         for (coding, bytesMax) in [(ContentCoding.zstd, zstdBytesMax), (.gzip, gzipBytesMax)]

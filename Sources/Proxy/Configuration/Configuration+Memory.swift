@@ -34,8 +34,7 @@ extension Settings {
                 """)
         ]
         + Budget.allCases.map { budget -> Setting<Configuration.Memory> in
-            .value(
-                budget.rawValue, \.[budget], .percentage(0...100), onReload: .atNextStart, budget.prose)
+            .value(budget.rawValue, \.[budget], .percentage(0...100), onReload: .atNextStart, budget.prose)
         }
 }
 

@@ -79,9 +79,7 @@ extension RouteConfiguration {
         let hasIdentity = reader.node(of: "dictionary.identity") != nil
         switch dictionary.scope {
         case .private where !hasIdentity:
-            report(
-                "dictionary.scope",
-                "private without identity: expected identity, which tells users apart")
+            report("dictionary.scope", "private without identity: expected identity, which tells users apart")
         case .private where dictionary.sharedCaches == .trust:
             report(
                 "dictionary.shared_caches",
@@ -95,8 +93,7 @@ extension RouteConfiguration {
                 "dictionary.revalidate",
                 "true: expected false, since one user's response is not valid for another")
         case .public where hasIdentity:
-            report(
-                "dictionary.identity", "no effect without scope: private: expected both or neither")
+            report("dictionary.identity", "no effect without scope: private: expected both or neither")
         case .public, .private: break
         }
     }

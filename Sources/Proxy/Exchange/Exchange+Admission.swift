@@ -207,8 +207,7 @@ extension Exchange {
         guard isAdmissible(response.facts) else { return body.admissionSettled() }
         if let deltaBytes { dictionary.version?.recordDelta(bytes: deltaBytes) }
         let decision = Decision(coding: .identity, reason: record.reason ?? .noCodingAccepted)
-        var job = codingJob(
-            bytes, response, decision, newest: newestBody(response, count: bytes.count))
+        var job = codingJob(bytes, response, decision, newest: newestBody(response, count: bytes.count))
         job.mustRun = true
         switch job.start(reply: { reply(decision) }) {
         case .done(let result), .busy(let result): admitCopy(result)

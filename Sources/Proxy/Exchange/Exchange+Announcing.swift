@@ -80,9 +80,7 @@ extension Exchange {
     /// Notes a client that advertises a named version.
     func recordUser(of version: Storage.Version) {
         guard linked == nil, version.isPinned(at: SystemClock.unixSeconds), let client = linkClient.address
-        else {
-            return
-        }
+        else { return }
         context.linkRegistry.recordUser(of: version, client: client)
     }
 
@@ -217,8 +215,7 @@ extension Exchange {
             let version = registry.version(
                 of: built, in: chain, route.admission, index: proxy.index, now: now)
         else { return nil }
-        return registry.named(
-            version, index: proxy.index, lifeSeconds: dictionary.linkLifeSeconds, now: now)
+        return registry.named(version, index: proxy.index, lifeSeconds: dictionary.linkLifeSeconds, now: now)
     }
 }
 

@@ -169,8 +169,7 @@ extension Exchange {
     private func sharedName(of digest: Digest, in memory: SharedMemory) -> SharedName? {
         if let proof = proof(of: digest) { return memory.name(of: digest, in: proof.chain) }
         guard route.policy.scope == .public, let authority = resource.authority else { return nil }
-        return memory.find(
-            digest, authority: authority, url: resource.url, ownChain: resource.publicChain)
+        return memory.find(digest, authority: authority, url: resource.url, ownChain: resource.publicChain)
     }
 
     /// Goes on with the dictionary, if the reply has made it a version of this node's store.

@@ -113,8 +113,7 @@ extension Exchange {
         else { return }
         let policy = EndpointHealth.Policy(group.settings)
         guard let change = server.failed(now: core.now, policy) else { return }
-        context.report(
-            .change(change, of: server, isOnlyOne: upstream.count == 1, because: error))
+        context.report(.change(change, of: server, isOnlyOne: upstream.count == 1, because: error))
     }
 
     /// Sends the request once more, if the upstream cannot have acted upon it, or acting twice does no harm

@@ -42,9 +42,7 @@ extension Exchange {
     }
 
     /// Plans a response that the upstream coded: its bytes go out untouched, unless the client gains by decoding.
-    private func planCoded(
-        _ draft: consuming ResponseDraft, _ coding: ContentCoding, isEventStream: Bool
-    ) {
+    private func planCoded(_ draft: consuming ResponseDraft, _ coding: ContentCoding, isEventStream: Bool) {
         guard decide(draft.response).upstreamCodingHandling == .decode else { return stream(draft, nil) }
         let isAccepted = facts.acceptEncoding.quality(of: coding) > 0
         let original = HeldBody.Original(coding: coding, isAccepted: isAccepted)

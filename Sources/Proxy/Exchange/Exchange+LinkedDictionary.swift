@@ -41,8 +41,7 @@ extension Exchange {
         guard let digest = facts.availableDictionary, let authority = resource.authority else { return }
         let found =
             proxy.index.version(chain: linked.version.chainKey, digest: digest)
-            ?? proxy.index.find(
-                digest: digest, authority: authority, url: resource.url)
+            ?? proxy.index.find(digest: digest, authority: authority, url: resource.url)
         guard let found else {
             dictionary = .unknown
             return

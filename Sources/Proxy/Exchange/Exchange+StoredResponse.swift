@@ -86,9 +86,7 @@ extension Exchange {
     }
 
     /// Goes on as if the upstream had sent the body whole; it is hashed already.
-    private func planStored(
-        _ stored: StoredResponse, confirmedBy notModified: ResponseHead, _ body: Body
-    ) {
+    private func planStored(_ stored: StoredResponse, confirmedBy notModified: ResponseHead, _ body: Body) {
         var head = Revalidation.updated(stored.kept.head, by: notModified)
         let isKept = Revalidation.isUnchanged(stored.kept.head, by: notModified)
         if context.configuration.explain { head.headers.remove(.dictumExplain) }

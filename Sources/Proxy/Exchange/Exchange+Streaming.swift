@@ -89,8 +89,7 @@ extension Exchange {
         body.dropDecoder()
         draft.response.facts.coding = .known(original.coding)
         draft.response.target = nil
-        let decision = Decision(
-            coding: original.coding, reason: .busy, upstreamCodingHandling: .passThrough)
+        let decision = Decision(coding: original.coding, reason: .busy, upstreamCodingHandling: .passThrough)
         let sent = respond(draft, decision, isCoded: false)
         body.streamOriginal(original, memory: held?.takeMemory(), after: sent)
         phase = .sent(sent)
@@ -105,9 +104,7 @@ extension Exchange {
     ///
     /// It is made beside the loop if a dictionary is to be indexed first, or much of the body has come, or the client has many
     /// requests under way. A client that cannot take the body costs no coding before it can.
-    private func openEncoder(
-        _ decision: Decision, bodyBytes: Int?, held: [UInt8]
-    ) -> StreamCoding {
+    private func openEncoder(_ decision: Decision, bodyBytes: Int?, held: [UInt8]) -> StreamCoding {
         let coding = decision.coding
         let dictionary = coding.usesDictionary ? dictionary.body : nil
         var options = EncoderOptions(

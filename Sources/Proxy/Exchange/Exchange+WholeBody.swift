@@ -80,9 +80,7 @@ extension Exchange {
     // MARK: The outcome
 
     /// Responds with a whole body and the results of the work on it.
-    private func respond(
-        _ draft: consuming ResponseDraft, _ decision: Decision, _ result: CodingJob.Result
-    ) {
+    private func respond(_ draft: consuming ResponseDraft, _ decision: Decision, _ result: CodingJob.Result) {
         if result.obstacle == .busy { return respondBusy(draft, result) }
         guard let held = body.takeHeld() else { return }
         noteAsker(draft.response, bodyBytes: held.count, result)
@@ -122,9 +120,7 @@ extension Exchange {
             bodyBytes: held.count)
         guard held.original?.isAccepted != true, coding != .identity,
             let coded = quicklyCoded(held.bytes, coding), coded.count < held.count
-        else {
-            return respondUncoded(draft, held, because: .busy, result)
-        }
+        else { return respondUncoded(draft, held, because: .busy, result) }
         respond(draft, held, Decision(coding: coding, reason: .busy), result, coded)
     }
 
@@ -146,8 +142,7 @@ extension Exchange {
             return respond(draft, held, decision, result, nil, deltaBytes: deltaBytes)
         }
         body.dropDecoder()
-        let decision = Decision(
-            coding: original.coding, reason: reason, upstreamCodingHandling: .passThrough)
+        let decision = Decision(coding: original.coding, reason: reason, upstreamCodingHandling: .passThrough)
         respond(draft, held, decision, result, original.bytes, deltaBytes: deltaBytes)
     }
 

@@ -53,8 +53,7 @@ extension ProblemResponse {
         status: .contentTooLarge, detail: "The request's body is too large.")
     static let undecodableRequest = ProblemResponse(
         status: .badRequest, detail: "The request's body is not in its content coding.")
-    static let noSuchDictionary = ProblemResponse(
-        status: .notFound, detail: "There is no such dictionary.")
+    static let noSuchDictionary = ProblemResponse(status: .notFound, detail: "There is no such dictionary.")
     static let ambiguousPath = ProblemResponse(
         status: .badRequest,
         detail: "The path can be read in two ways; send it without dot segments and encoded slashes.")

@@ -27,8 +27,7 @@ extension SharedMemory {
             let signed = commonKeys.map {
                 SignedEntry.sign(fields, at: SystemClock.unixMilliseconds, $0)
             }
-            return RedisCommand.append(
-                to: Array(names.news.utf8), signed ?? fields, lengthMax: Self.newsMax)
+            return RedisCommand.append(to: Array(names.news.utf8), signed ?? fields, lengthMax: Self.newsMax)
         }
         let isTold = Guarded(false)
         let done = DispatchSemaphore(value: 0)

@@ -201,9 +201,7 @@ final class LearnedDictionaries: Sendable {
     }
 
     /// Counts a step, and logs it if it is another one than before.
-    private func note(
-        _ reason: LearningReason, of chain: ChainKey, _ route: Route, isAttempt: Bool = false
-    ) {
+    private func note(_ reason: LearningReason, of chain: ChainKey, _ route: Route, isAttempt: Bool = false) {
         let former = state.withLock { state in
             let former = state.records.changeIfPresent(chain) { record -> LearningReason? in
                 defer { record.reason = reason }

@@ -85,9 +85,7 @@ final class LearningRun: Sendable {
         }
     }
 
-    private func read(
-        _ version: Storage.Version, _ next: @escaping @Sendable (LearningRun, Body?) -> Void
-    ) {
+    private func read(_ version: Storage.Version, _ next: @escaping @Sendable (LearningRun, Body?) -> Void) {
         if let body = owner.store.hotBody(of: version) { return submit { next($0, body) } }
         owner.store.load(version) { [self] body in submit { next($0, body) } }
     }

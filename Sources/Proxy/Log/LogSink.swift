@@ -27,8 +27,7 @@ package final class LogSink: Sendable {
         patienceMilliseconds: Int32 = patienceStandard,
         report: @escaping @Sendable (OperatorEvent) -> Void = { _ in }
     ) {
-        writer = LogWriter(
-            descriptor: descriptor, patienceMilliseconds: patienceMilliseconds, report: report)
+        writer = LogWriter(descriptor: descriptor, patienceMilliseconds: patienceMilliseconds, report: report)
         self.pendingBytesMax = pendingBytesMax
     }
 

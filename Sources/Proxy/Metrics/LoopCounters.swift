@@ -64,10 +64,8 @@ struct LoopCounters: Sendable {
 
     // MARK: Dictionaries
 
-    var admissions = LoopCounter(
-        "dictum_admissions_total", "Bodies that became a version of a chain.")
-    var offers = LoopCounter(
-        "dictum_offers_total", "Responses that offered a dictionary to the client.")
+    var admissions = LoopCounter("dictum_admissions_total", "Bodies that became a version of a chain.")
+    var offers = LoopCounter("dictum_offers_total", "Responses that offered a dictionary to the client.")
     var unkeptOffers = LoopCounter(
         "dictum_unkept_offers_total", per: .route, labels: [MetricLabel("reason", UnkeptReason.self)],
         isSparse: true, "Responses that offered a dictionary but that no browser keeps, by the reason.")

@@ -104,9 +104,7 @@ extension Observer {
         measure(\.across, over: tally.last.flatMap { $0.url == url ? nil : $0.version })
     }
 
-    private func sizes(
-        _ response: Identified, over version: Storage.Version
-    ) -> (delta: Int, plain: Int)? {
+    private func sizes(_ response: Identified, over version: Storage.Version) -> (delta: Int, plain: Int)? {
         guard let dictionary = store.hotBody(of: version), dictionary.digest != response.body.digest,
             let plain = plainBytes(response)
         else { return nil }

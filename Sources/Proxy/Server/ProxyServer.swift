@@ -181,8 +181,7 @@ package final class ProxyServer: Sendable {
         let started = DispatchSemaphore(value: 0)
         let token = Guarded<Token?>(nil)
         loop.execute { core in
-            let part = ProxyLoop(
-                context: context, accessLog: accessLog, maintains: index == 0, core: core)
+            let part = ProxyLoop(context: context, accessLog: accessLog, maintains: index == 0, core: core)
             let name = part.start(sockets, on: core)
             token.withLock { $0 = name }
             started.signal()

@@ -133,9 +133,7 @@ final class HealthProbe: ResponseHandler, Handler {
     private static let bodyBytesMax = 64 * 1024
 
     /// - Parameter onEnd: called once, unless the probe is cancelled.
-    init(
-        _ settings: Configuration.Upstream.Health, core: EventLoop.Core, onEnd: @escaping (Bool) -> Void
-    ) {
+    init(_ settings: Configuration.Upstream.Health, core: EventLoop.Core, onEnd: @escaping (Bool) -> Void) {
         self.settings = settings
         self.core = core
         self.onEnd = onEnd

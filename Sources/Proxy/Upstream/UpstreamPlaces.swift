@@ -103,8 +103,7 @@ final class UpstreamPlaces: Sendable {
             if state.take(demand) == nil { return true }
             let free = Self.waitingMax - state.waiting.count
             guard
-                FairShare.permits(
-                    1, having: demand.client.waiting.amount, free: free, part: FairShare.part)
+                FairShare.permits(1, having: demand.client.waiting.amount, free: free, part: FairShare.part)
             else { return nil }
             demand.client.waiting.add(1)
             state.waiting.append(waiter)

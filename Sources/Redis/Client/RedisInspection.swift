@@ -109,9 +109,7 @@ package final class RedisSession: Sendable {
     }
 
     /// Returns the replies to commands; nil without all of them.
-    package func ask(
-        _ commands: [RedisCommand], _ urgency: RedisUrgency = .background
-    ) -> [RESPValue]? {
+    package func ask(_ commands: [RedisCommand], _ urgency: RedisUrgency = .background) -> [RESPValue]? {
         let box = Guarded<[RESPValue]?>(nil)
         let ended = DispatchSemaphore(value: 0)
         do throws(RedisFailure) {

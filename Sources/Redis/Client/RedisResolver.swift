@@ -21,9 +21,7 @@ final class RedisResolver: Sendable {
     private let queue = DispatchQueue(label: "dictum.redis.resolver", qos: .utility)
 
     /// Calls `onEnd` once, on the queue.
-    func resolve(
-        _ settings: RedisSettings, onEnd: @escaping @Sendable (Result<Target, Failure>) -> Void
-    ) {
+    func resolve(_ settings: RedisSettings, onEnd: @escaping @Sendable (Result<Target, Failure>) -> Void) {
         queue.async {
             do throws(Failure) {
                 onEnd(.success(try Self.target(of: settings)))

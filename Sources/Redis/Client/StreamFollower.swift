@@ -41,9 +41,7 @@ final class StreamFollower: RedisLaneOwner {
     /// The number of the connection, so that nothing goes on that belongs to a former one.
     private var round = 0
 
-    init(
-        _ streams: [[UInt8]], client: RedisClient, core: EventLoop.Core, _ receiver: Receiver
-    ) {
+    init(_ streams: [[UInt8]], client: RedisClient, core: EventLoop.Core, _ receiver: Receiver) {
         self.streams = streams
         self.client = client
         self.core = core

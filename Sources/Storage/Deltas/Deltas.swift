@@ -153,8 +153,7 @@ package final class Deltas: Sendable {
 
     private func run(_ pass: StrongestPass) -> StrongestPass.End {
         guard let (body, dictionary) = pass.inputs(), cache.codedBytes(pass.key) != nil else { return .stale }
-        let options = EncoderOptions(
-            bodyBytes: body.count, effort: .kept, dictionary: .reference(dictionary))
+        let options = EncoderOptions(bodyBytes: body.count, effort: .kept, dictionary: .reference(dictionary))
         var end = StrongestPass.End.dropped
         _ = pass.withMemory(Codec.memoryEstimate(for: pass.key.coding, options: options)) {
             end = strengthen(pass, body, dictionary)

@@ -81,9 +81,7 @@ package final class PreparedDictionaries: Sendable {
     /// Returns the dictionary in a form that is quick enough for an event loop; nil if it has to be indexed first.
     ///
     /// For some codings a reference is not quick either (`isQuickByReference`).
-    package func quick(
-        _ body: Body, for coding: ContentCoding, in scope: DeltaScope
-    ) -> DictionaryUse? {
+    package func quick(_ body: Body, for coding: ContentCoding, in scope: DeltaScope) -> DictionaryUse? {
         let key = Key(digest: body.digest, coding: coding, scope: scope)
         return state.withLock { (state) -> DictionaryUse? in
             if let prepared = state.ready.value(key) {
@@ -93,9 +91,7 @@ package final class PreparedDictionaries: Sendable {
             guard coding.isQuickByReference else { return nil }
             let unindexed = state.unindexed(key)
             guard unindexed != .usedOnce || state.flights[key] != nil || body.count > Self.dictionaryBytesMax
-            else {
-                return nil
-            }
+            else { return nil }
             state.countReference(key, unindexed)
             return .reference(body)
         }

@@ -78,9 +78,7 @@ extension DictionaryStore {
     }
 
     /// Adopts a version with so many holders.
-    package func adopt(
-        _ record: SharedRecord, holders: Int, now: Int
-    ) throws(AdmissionRefusal) -> Version {
+    package func adopt(_ record: SharedRecord, holders: Int, now: Int) throws(AdmissionRefusal) -> Version {
         try insert(record, holders: holders, now: now).version
     }
 
@@ -144,8 +142,7 @@ extension DictionaryStore {
     package func add(_ demand: SharedDemand, to version: Version) {
         let now = memory.now
         memory.state.withLock {
-            $0.addHolders(
-                to: version, Int(demand.change), contact: min(Int(demand.contact), now), now: now)
+            $0.addHolders(to: version, Int(demand.change), contact: min(Int(demand.contact), now), now: now)
         }
     }
 }

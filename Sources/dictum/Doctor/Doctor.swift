@@ -97,9 +97,7 @@ struct Doctor: Sendable {
         let type = seen.probes.first?.response.head.headers.first(.contentType)?.lowercased() ?? ""
         guard page == nil, content.method == .get,
             type.hasPrefix("text/html") || type.hasPrefix("application/xhtml+xml")
-        else {
-            return
-        }
+        else { return }
         seen.isDocument = true
         seen.probes = []
         try probe(.nothing, &seen, by: client)

@@ -81,8 +81,7 @@ struct CodingMeasurement {
     }
 
     private func cost(of pairs: [(Body, Body)], _ coding: ContentCoding) -> DeltaCost {
-        var total = DeltaCost(
-            bytes: 0, firstBytes: 0, firstCpuMicroseconds: 0, indexedCpuMicroseconds: 0)
+        var total = DeltaCost(bytes: 0, firstBytes: 0, firstCpuMicroseconds: 0, indexedCpuMicroseconds: 0)
         for (dictionary, body) in pairs {
             let first = Self.timedOnce { sizes.delta(body, over: dictionary, coding) }
             // The second use makes the index, if the dictionary is small enough.

@@ -25,8 +25,7 @@ struct ProxyService {
         let file = accessLog ? configuration.log.access.file : nil
         sink = if let file { try LogSink(file: file, report: report) } else { LogSink(report: report) }
         let cores = ProcessInfo.processInfo.activeProcessorCount
-        let context = try ProxyContext.open(
-            configuration, log: report, loopCount: cores)
+        let context = try ProxyContext.open(configuration, log: report, loopCount: cores)
         let isForMachines = isJSON || file != nil && configuration.log.format == .auto
         server = try ProxyServer(
             context: context,

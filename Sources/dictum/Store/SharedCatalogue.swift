@@ -81,8 +81,7 @@ struct SharedCatalogue {
         var found: Set<String> = []
         var cursor = "0"
         repeat {
-            let command = RedisCommand(
-                "SCAN", cursor, "MATCH", names.pattern, "COUNT", "\(Self.pageCount)")
+            let command = RedisCommand("SCAN", cursor, "MATCH", names.pattern, "COUNT", "\(Self.pageCount)")
             guard let page = try ask([command]).first?.array, page.count == 2, let next = page[0].text,
                 let keys = page[1].array
             else { throw CommandError("shared store \(url): invalid reply to SCAN") }

@@ -35,9 +35,7 @@ final class AdmissionBudget: Sendable {
     /// Makes the budgets.
     ///
     /// At most `burstBytes` are admitted at once, because every offered body must be on disk soon.
-    init(
-        hot: Guarded<HotBodies>, bytesPerSecond: Int, burstBytes: Int, counters: Guarded<StoreStatistics>
-    ) {
+    init(hot: Guarded<HotBodies>, bytesPerSecond: Int, burstBytes: Int, counters: Guarded<StoreStatistics>) {
         self.hot = hot
         self.counters = counters
         writeRate = TokenBucket.Shape(perSecond: bytesPerSecond, burst: burstBytes)

@@ -116,8 +116,7 @@ extension StoreDatabase {
         connection.writeWithoutTransaction { database in
             var isKept: Int32 = 1
             // Safe: `isKept` is an int, as this call wants it, and outlives it; the connection is open.
-            _ = unsafe sqlite3_file_control(
-                database.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &isKept)
+            _ = unsafe sqlite3_file_control(database.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &isKept)
         }
     }
 }

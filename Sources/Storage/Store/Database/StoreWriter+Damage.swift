@@ -21,9 +21,7 @@ extension StoreWriter {
     /// Opens a store that another process writes; has no effect if the file must be made or repaired
     /// first.
     private func openForReading() throws(StoreDatabaseError) {
-        guard openDatabase == nil, StoreFile.identity(of: configuration.path) != nil else {
-            return
-        }
+        guard openDatabase == nil, StoreFile.identity(of: configuration.path) != nil else { return }
         do {
             try adopt(
                 StoreDatabase(existing: configuration.path, keys: configuration.keys, heads: memory.heads))

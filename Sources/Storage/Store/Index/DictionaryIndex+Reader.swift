@@ -29,9 +29,7 @@ extension DictionaryIndex {
             ownChain: @autoclosure () -> ChainKey? = nil
         ) -> Version? {
             let name = scope.name(of: digest, keys)
-            if let found = index.find(
-                digest: name, authority: authority, scope: scope, url: url)
-            {
+            if let found = index.find(digest: name, authority: authority, scope: scope, url: url) {
                 return found
             }
             return ownChain().flatMap { version(chain: $0, digest: digest) }
@@ -57,17 +55,14 @@ extension DictionaryIndex {
         }
 
         package func version(_ key: VersionKey, digest: Digest) -> Version? {
-            return usable(
-                index.version(key.named(keys), digest: key.chainKey.scope.name(of: digest, keys)))
+            return usable(index.version(key.named(keys), digest: key.chainKey.scope.name(of: digest, keys)))
         }
 
         /// Returns the version of a row.
         package func version(row: Int64) -> Version? { usable(index.version(row: row)) }
 
         /// Returns the newest version of a URL with a head for revalidation, if its variant fits the request.
-        package func newestWithHead(
-            chain: ChainKey, url: String, values: (String) -> String?
-        ) -> Version? {
+        package func newestWithHead(chain: ChainKey, url: String, values: (String) -> String?) -> Version? {
             return index.newestWithHead(chain, url: url) {
                 $0.isCurrent && VariantKey.fits($0.variant, values: values)
             }

@@ -152,9 +152,7 @@ package final class DictionaryIndex: Sendable {
     func linked(_ path: DictionaryPath, authority: String, now: Int) -> Version? {
         guard let key = chainNames.withLock({ $0[path.chainName] }), key.authority == authority,
             key.scope == .public
-        else {
-            return nil
-        }
+        else { return nil }
         return named(key, now: now).last { $0.digest == path.digest }
     }
 

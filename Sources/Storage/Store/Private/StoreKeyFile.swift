@@ -110,9 +110,7 @@ package enum StoreKeyFile {
     private static func make(at path: String) throws(StoreError) -> Bool {
         guard isMissing(path) else { return false }
         guard let key = try? RandomBytes.make(StoreKeys.byteCount), let suffix = try? RandomBytes.make(6)
-        else {
-            throw .key(path: path, "cannot be made: the system gives no random bytes")
-        }
+        else { throw .key(path: path, "cannot be made: the system gives no random bytes") }
         let temporary = "\(path).\(Base64.encodeURL(suffix)).new"
         // Safe: the texts here and below are terminated and used during the calls only.
         defer { unsafe unlink(temporary) }

@@ -42,9 +42,7 @@ package final class StoreKeys: Sendable {
     /// Returns the tag of an identity: everything that tells a user from others, and the authority.
     ///
     /// The caller passes names and values in a fixed order.
-    package func identityTag(
-        authority: String, items: [(name: String, value: [UInt8])]
-    ) -> IdentityTag? {
+    package func identityTag(authority: String, items: [(name: String, value: [UInt8])]) -> IdentityTag? {
         var message = LengthPrefixed("identity")
         message.append(authority)
         for item in items {

@@ -217,9 +217,7 @@ extension StoreState {
         beside newest: Version, max versionsMax: Int, now: Int, into evicted: inout Evicted
     ) {
         guard let chain = index.chain(newest.chainKey), retention.count(of: chain) > max(versionsMax, 1)
-        else {
-            return
-        }
+        else { return }
         let namedCount = index.named(newest.chainKey, now: now).count
         for _ in 0..<Self.evictionsMax where retention.count(of: chain) - namedCount > max(versionsMax, 1) {
             guard let version = firstToGo(for: .versions(beside: newest), now: now) else { return }
