@@ -1,9 +1,10 @@
 import Foundation
 import HTTP
 import Primitives
-import Redis
 import TestSupport
 import Testing
+
+@testable import Redis
 
 /// The client before a real server, and the faults of servers.
 @Suite(

@@ -5,7 +5,9 @@ package struct EntityTag: Hashable, Sendable {
     /// The opaque tag with its quotation marks.
     package let opaque: String
     package let isWeak: Bool
+}
 
+extension EntityTag {
     /// Reads a field value; nil unless it is exactly one tag.
     package init?(_ value: String) {
         let bytes = value.utf8Bytes
@@ -17,11 +19,6 @@ package struct EntityTag: Hashable, Sendable {
         // Nearly every upstream's tag is strong, and then the whole text is the opaque tag.
         opaque = position.opaque.count == text.count ? value : String(text.extracting(position.opaque))
         isWeak = position.isWeak
-    }
-
-    private init(opaque: String, isWeak: Bool) {
-        self.opaque = opaque
-        self.isWeak = isWeak
     }
 
     package var serialized: String { isWeak ? "W/" + opaque : opaque }

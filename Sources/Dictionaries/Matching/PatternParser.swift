@@ -26,12 +26,6 @@ struct PatternParser {
         return parser.parts
     }
 
-    private init(component: Component, tokens: ArraySlice<PatternToken>, index: Int) {
-        self.component = component
-        self.tokens = tokens
-        self.index = index
-    }
-
     private var current: PatternToken? { index < tokens.endIndex ? tokens[index] : nil }
 
     private mutating func step() throws(PatternError) {

@@ -114,8 +114,6 @@ package final class ListeningSocket: Sendable {
 package struct SocketOptions: Equatable, Sendable {
     /// Seconds of silence before the kernel probes the peer; 0 for never.
     package var keepAliveSeconds = 60
-
-    package init() {}
 }
 
 extension ListeningSocket {

@@ -50,9 +50,6 @@ package struct DictionaryPolicy: Sendable {
     /// True if the upstream is asked to revalidate the stored response.
     package var revalidate = false
 
-    /// Makes the defaults of a configured route.
-    package init() {}
-
     /// A way to obtain the dictionary.
     package enum Delivery: Sendable, Equatable {
         /// In-band or by Link, as the response's freshness allows.

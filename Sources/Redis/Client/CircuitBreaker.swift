@@ -25,8 +25,6 @@ package struct CircuitBreaker: Sendable {
     private var failures = 0
     private var closedAt: Int64 = 0
 
-    package init() {}
-
     /// Notes a reply in time.
     mutating func noteReply() { timeouts = 0 }
 

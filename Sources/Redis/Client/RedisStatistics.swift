@@ -19,8 +19,6 @@ package struct RedisStatistics: Sendable {
     package var deadline = 0
     package var latency = LatencyHistogram()
 
-    package init() {}
-
     /// The codes that have a name of their own.
     package static let errorCodes = [
         "BUSY", "LOADING", "MASTERDOWN", "MISCONF", "MOVED", "NOAUTH", "NOPERM", "OOM", "READONLY",
@@ -61,8 +59,6 @@ package struct LatencyHistogram: Sendable {
     /// The number of replies of each bucket, the last for those beyond all bounds.
     package private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
     package private(set) var sumMicroseconds = 0
-
-    package init() {}
 
     mutating func add(microseconds: Int) {
         counts[Self.bounds.firstIndex { microseconds <= $0 } ?? Self.bounds.count] += 1

@@ -5,19 +5,6 @@ package struct RedisStreamID: Sendable, Hashable, Comparable {
 
     package static let zero = RedisStreamID(milliseconds: 0, sequence: 0)
 
-    package init(milliseconds: UInt64, sequence: UInt64) {
-        self.milliseconds = milliseconds
-        self.sequence = sequence
-    }
-
-    /// Parses the text of the wire, such as `1700000000000-0`.
-    package init?(_ text: String) {
-        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 2, let milliseconds = UInt64(parts[0]), let sequence = UInt64(parts[1])
-        else { return nil }
-        self.init(milliseconds: milliseconds, sequence: sequence)
-    }
-
     package var text: String { "\(milliseconds)-\(sequence)" }
 
     package static func < (left: RedisStreamID, right: RedisStreamID) -> Bool {
@@ -25,15 +12,20 @@ package struct RedisStreamID: Sendable, Hashable, Comparable {
     }
 }
 
+extension RedisStreamID {
+    /// Parses the text of the wire, such as `1700000000000-0`.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 2, let milliseconds = UInt64(parts[0]), let sequence = UInt64(parts[1])
+        else { return nil }
+        self.init(milliseconds: milliseconds, sequence: sequence)
+    }
+}
+
 /// An entry of a stream: its position, and its fields in their order.
 package struct RedisStreamEntry: Sendable, Equatable {
     package let id: RedisStreamID
     package let fields: [(name: [UInt8], value: [UInt8])]
-
-    package init(id: RedisStreamID, fields: [(name: [UInt8], value: [UInt8])]) {
-        self.id = id
-        self.fields = fields
-    }
 
     package static func == (left: RedisStreamEntry, right: RedisStreamEntry) -> Bool {
         left.id == right.id && left.fields.elementsEqual(right.fields) { $0 == $1 }

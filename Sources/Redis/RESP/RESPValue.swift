@@ -45,11 +45,6 @@ package struct RedisErrorReply: Error, Sendable, Equatable {
     package let code: String
     package let message: String
 
-    package init(code: String, message: String) {
-        self.code = code
-        self.message = message
-    }
-
     /// The error in place of a string that is larger than `RESPLimits.stringBytes`; no server sends it.
     static func tooLarge(bytes: Int) -> RedisErrorReply {
         RedisErrorReply(code: "TOOLARGE", message: "a value of \(bytes) bytes, more than Dictum writes")

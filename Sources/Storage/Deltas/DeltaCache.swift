@@ -208,6 +208,4 @@ package struct DeltaCacheStatistics: Sendable, Equatable {
     package var bytes = 0
     package var count = 0
     package var evictions = 0
-
-    package init() {}
 }

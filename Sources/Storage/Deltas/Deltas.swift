@@ -53,7 +53,7 @@ package final class Deltas: Sendable {
     package func make(
         _ body: Body, overQuick dictionary: DictionaryUse, _ coding: ContentCoding, in scope: DeltaScope
     ) -> DeltaOutcome<VerifiedDelta> {
-        make(body, PreparedUse(dictionary), coding, in: scope)
+        make(body, PreparedUse(dictionary: dictionary), coding, in: scope)
     }
 
     private func make(
@@ -82,7 +82,7 @@ package final class Deltas: Sendable {
     package func makeOnce(
         _ body: [UInt8], overQuick dictionary: DictionaryUse, _ coding: ContentCoding
     ) -> DeltaOutcome<[UInt8]> {
-        makeOnce(body, PreparedUse(dictionary), coding)
+        makeOnce(body, PreparedUse(dictionary: dictionary), coding)
     }
 
     private func makeOnce(
@@ -193,6 +193,4 @@ package struct DeltaStatistics: Sendable, Equatable {
     package var failures = 0
     /// The number of passes at the strongest setting, by their end.
     package var passes: [StrongestPass.End: Int] = [:]
-
-    package init() {}
 }

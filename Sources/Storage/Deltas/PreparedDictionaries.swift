@@ -107,13 +107,13 @@ package final class PreparedDictionaries: Sendable {
     ) throws(CodingError) -> PreparedUse {
         let key = Key(digest: body.digest, coding: coding, scope: scope)
         switch find(key, bodyBytes: body.count) {
-        case .prepared(let prepared): return PreparedUse(.prepared(prepared))
-        case .reference: return PreparedUse(.reference(body))
+        case .prepared(let prepared): return PreparedUse(dictionary: .prepared(prepared))
+        case .reference: return PreparedUse(dictionary: .reference(body))
         case .underWay(let flight):
             if !coding.isQuickByReference, let prepared = flight.wait() {
-                return PreparedUse(.prepared(prepared))
+                return PreparedUse(dictionary: .prepared(prepared))
             }
-            return PreparedUse(.reference(body))
+            return PreparedUse(dictionary: .reference(body))
         case .due(let flight):
             let prepared: PreparedDictionary
             do throws(CodingError) {
@@ -123,7 +123,7 @@ package final class PreparedDictionaries: Sendable {
                 throw error
             }
             land(flight, prepared, key)
-            return PreparedUse(.prepared(prepared), isFirst: true)
+            return PreparedUse(dictionary: .prepared(prepared), isFirst: true)
         }
     }
 
@@ -171,12 +171,7 @@ package final class PreparedDictionaries: Sendable {
 package struct PreparedUse: Sendable {
     package let dictionary: DictionaryUse
     /// True if the index was made for this use, and has never been tried.
-    package let isFirst: Bool
-
-    init(_ dictionary: DictionaryUse, isFirst: Bool = false) {
-        self.dictionary = dictionary
-        self.isFirst = isFirst
-    }
+    package var isFirst = false
 }
 
 /// One indexing under way, with the threads that wait for it.
@@ -216,6 +211,4 @@ package struct PreparedStatistics: Sendable, Equatable {
     package var bytes = 0
     package var count = 0
     package var evictions = 0
-
-    package init() {}
 }

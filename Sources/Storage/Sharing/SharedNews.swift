@@ -177,12 +177,6 @@ package struct SharedDemand: Sendable, Equatable {
 
     private static let countBytes = 8
 
-    package init(name: SharedName, change: Int32, contact: UInt32) {
-        self.name = name
-        self.change = change
-        self.contact = contact
-    }
-
     /// Returns some changes as fields of an entry.
     package static func fields(of demands: [SharedDemand]) -> [(name: [UInt8], value: [UInt8])] {
         [(Entry.holders, false), (Entry.sealedHolders, true)].compactMap { name, isSealed in

@@ -33,16 +33,11 @@ package struct SharedRecord: Sendable {
         case whole = 0
         case zstd = 1
     }
+}
 
-    init(chain: ChainKey, facts: VersionFacts, rank: Int64, body: Body) {
-        self.chain = chain
-        self.facts = facts
-        self.rank = rank
-        self.body = body
-    }
+// MARK: Writing
 
-    // MARK: Writing
-
+extension SharedRecord {
     /// Returns the record as values of the shared store, the first with the head; nil if the body is too large or cannot
     /// be sealed.
     package func values(named name: SharedName, keys: StoreKeys?) -> [[UInt8]]? {
@@ -88,9 +83,11 @@ package struct SharedRecord: Sendable {
         fields.append(Field.form.rawValue, form.rawValue)
         return fields.bytes
     }
+}
 
-    // MARK: Reading
+// MARK: Reading
 
+extension SharedRecord {
     /// Reads the content of a value, and verifies its body; nil if it is not what its name says.
     ///
     /// - Parameter bodyBytesMax: The largest body that is unpacked.

@@ -1,11 +1,11 @@
 internal import Dispatch
 internal import Primitives
-internal import Redis
 internal import TestSupport
 internal import Testing
 
 @testable import Dictionaries
 @testable import Proxy
+@testable import Redis
 @testable import Storage
 
 /// Decisions about the announcements of other nodes, whoever wrote them; nothing is between them and the test.

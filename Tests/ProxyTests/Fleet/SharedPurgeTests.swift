@@ -1,12 +1,12 @@
 internal import Dictionaries
 internal import Foundation
 internal import Primitives
-internal import Redis
 internal import Storage
 internal import TestSupport
 internal import Testing
 
 @testable import Proxy
+@testable import Redis
 
 /// After an order to one node, no node uses, offers or gets back what it names.
 @Suite(

@@ -1,11 +1,11 @@
 internal import Dictionaries
 internal import Primitives
-internal import Redis
-internal import Storage
 internal import TestSupport
 internal import Testing
 
 @testable import Proxy
+@testable import Redis
+@testable import Storage
 
 private let enabled = RedisServer.program != nil
 

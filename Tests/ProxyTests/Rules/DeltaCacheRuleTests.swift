@@ -1,11 +1,11 @@
 internal import Dictionaries
 internal import Foundation
 internal import Primitives
-internal import Storage
 internal import TestSupport
 internal import Testing
 
 @testable import Proxy
+@testable import Storage
 
 private let first = Feed.bytes(version: 0, items: 850)
 private let second = Feed.bytes(version: 1, items: 850)

@@ -21,19 +21,9 @@ package struct Renewal: Sendable, Equatable {
     package var freshDeltaBytes: Int?
     /// The seconds since all its holders were offered another; nil if not all were.
     package var restedSeconds: Int?
+}
 
-    /// Describes the dictionary that a client advertises, and the delta over it.
-    package init(
-        ageSeconds: Int, lifeSeconds: Int? = nil, deltaBytes: Int? = nil, freshDeltaBytes: Int? = nil,
-        restedSeconds: Int? = nil
-    ) {
-        self.ageSeconds = ageSeconds
-        self.lifeSeconds = lifeSeconds
-        self.deltaBytes = deltaBytes
-        self.freshDeltaBytes = freshDeltaBytes
-        self.restedSeconds = restedSeconds
-    }
-
+extension Renewal {
     /// Returns true if a client is to be offered the body: it has come with nothing, or gains by another version.
     package static func isDue(of held: Version?, lifeSeconds: Int?, deltaBytes: Int?, now: Int) -> Bool {
         held.map { Renewal(of: $0, lifeSeconds: lifeSeconds, deltaBytes: deltaBytes, now: now).isDue } ?? true

@@ -2,26 +2,21 @@ package import Dictionaries
 internal import Synchronization
 
 /// The holder counts of a version.
+///
+/// The defaults stand for a row from before holders were counted, whose clients hold it.
 struct VersionDemand: Sendable, Equatable {
-    var holders: UInt32
-    var hasReturned: Bool
+    var holders: UInt32 = 1
+    var hasReturned = true
     /// Seconds since 1970, as the next.
-    var lastOffered: UInt32
-    var lastAdvertised: UInt32
-
-    /// Makes the counts; the defaults stand for a row from before holders were counted, whose clients hold
-    /// it.
-    init(holders: UInt32 = 1, hasReturned: Bool = true, lastOffered: UInt32 = 0, lastAdvertised: UInt32 = 0) {
-        self.holders = holders
-        self.hasReturned = hasReturned
-        self.lastOffered = lastOffered
-        self.lastAdvertised = lastAdvertised
-    }
-
-    init(lastOffered: Int) { self.init(lastOffered: UInt32(clamping: lastOffered)) }
+    var lastOffered: UInt32 = 0
+    var lastAdvertised: UInt32 = 0
 
     /// The counts of a version that was never offered.
     static let none = VersionDemand(holders: 0, hasReturned: false)
+}
+
+extension VersionDemand {
+    init(lastOffered: Int) { self.init(lastOffered: UInt32(clamping: lastOffered)) }
 }
 
 extension Version {

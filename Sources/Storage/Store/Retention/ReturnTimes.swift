@@ -71,12 +71,16 @@ struct RetentionTimes: Sendable, Equatable {
     /// The times while no client has come back.
     static let unknown = RetentionTimes(unheld: 3600, spent: Version.secondsMax, held: Version.secondsMax)
 
-    init(unheld: Int, spent: Int, held: Int) {
-        self.unheld = unheld
-        self.spent = spent
-        self.held = held
+    subscript(standing: Retention.Standing) -> Int {
+        switch standing {
+        case .unheld: unheld
+        case .spent: spent
+        case .newcomer, .held: held
+        }
     }
+}
 
+extension RetentionTimes {
     /// Derives the times from the return times; nil while too little is known.
     init?(_ returns: ReturnTimes) {
         guard let usual = returns.quantile(permille: 780, .ofReturns),
@@ -86,13 +90,5 @@ struct RetentionTimes: Sendable, Equatable {
         held = max(4 * nearlyAll, 3600)
         unheld = min(max(usual, 60), held)
         spent = min(max(most, unheld), held)
-    }
-
-    subscript(standing: Retention.Standing) -> Int {
-        switch standing {
-        case .unheld: unheld
-        case .spent: spent
-        case .newcomer, .held: held
-        }
     }
 }
