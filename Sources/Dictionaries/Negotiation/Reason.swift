@@ -93,47 +93,13 @@ package enum Reason: Int, CaseIterable, Sendable {
     /// Reasons are stored as numbers, since text takes ten times as long to compare.
     package var index: Int { rawValue }
 
-    /// The name in metrics, access log and Dictum-Explain.
-    package var text: String {
-        switch self {
-        case .delta: "delta"
-        case .deltaCached: "delta-cached"
-        case .deltaBuilt: "delta-built"
-        case .clientWithoutDictionaries: "client-without-dictionaries"
-        case .dictionaryNotKept: "dictionary-not-kept"
-        case .clientNew: "client-new"
-        case .dictionaryUnknown: "dictionary-unknown"
-        case .dictionaryCold: "dictionary-cold"
-        case .codingNotAccepted: "coding-not-accepted"
-        case .otherCodingPreferred: "other-coding-preferred"
-        case .crossOrigin: "cross-origin"
-        case .insecureTransport: "insecure-transport"
-        case .personal: "personal"
-        case .identityIncomplete: "identity-incomplete"
-        case .pathNotNormal: "path-not-normal"
-        case .routeOff: "route-off"
-        case .switchedOff: "switched-off"
-        case .authorityOff: "authority-off"
-        case .heldOut: "held-out"
-        case .busy: "busy"
-        case .noCodingAccepted: "no-coding-accepted"
-        case .ineligibleType: "ineligible-type"
-        case .ineligibleSize: "ineligible-size"
-        case .notShorter: "not-shorter"
-        case .ineligibleStatus: "ineligible-status"
-        case .ineligibleMethod: "ineligible-method"
-        case .range: "range"
-        case .noTransform: "no-transform"
-        case .codedUpstream: "coded-upstream"
-        case .http10: "http10"
-        case .eventStream: "event-stream"
-        case .noStore: "no-store"
-        case .varyAny: "vary-any"
-        case .notFresh: "not-fresh"
-        case .contentLocation: "content-location"
-        case .offeredUpstream: "offered-upstream"
-        case .verifyFailed: "verify-failed"
-        case .codingFailed: "coding-failed"
+    /// The name in metrics, access log and Dictum-Explain: that of the case, with hyphens (`client-new` of
+    /// `clientNew`).
+    package var text: String { Self.texts[rawValue] }
+
+    private static let texts = allCases.map { reason in
+        "\(reason)".reduce(into: "") { text, letter in
+            text += letter.isUppercase ? "-" + letter.lowercased() : String(letter)
         }
     }
 
