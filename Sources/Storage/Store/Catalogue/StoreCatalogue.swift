@@ -36,7 +36,7 @@ package struct StoreCatalogue: Sendable {
         guard StoreFile.identity(of: path) != nil else { throw .missing(path: path) }
         self.path = path
         do {
-            database = try StoreDatabase(existing: path)
+            database = try StoreDatabase(path: path, isVisitor: true)
         } catch {
             throw StoreCatalogueError(error, path: path)
         }

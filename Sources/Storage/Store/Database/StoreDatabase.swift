@@ -35,34 +35,22 @@ struct StoreDatabase: Sendable {
     /// True if the path leads to another file by now, or to none.
     var isReplaced: Bool { !isInMemory && StoreFile.identity(of: path) != identity }
 
-    /// Opens the file, and makes it if it is missing.
-    init(path: String, keys: StoreKeys? = nil, heads: HeadMemory = .none) throws(StoreDatabaseError) {
+    /// Opens the file, and makes it if it is missing; as a visitor, opens an existing file as it is, beside the process
+    /// that writes it.
+    init(
+        path: String, keys: StoreKeys? = nil, heads: HeadMemory = .none, isVisitor: Bool = false
+    ) throws(StoreDatabaseError) {
         self.path = path
         self.keys = keys
         self.heads = heads
         do {
-            connection = try Self.connect(path)
+            connection = try isVisitor ? Self.visit(path) : Self.connect(path)
             pageBytes = try Self.setting("page_size", of: connection)
         } catch {
             throw StoreDatabaseError(opening: error)
         }
         identity = StoreFile.identity(of: path)
-        try attempt { try Self.makeTables(connection) }
-    }
-
-    /// Opens an existing file, as it is, beside the process that writes it.
-    init(existing path: String, keys: StoreKeys? = nil, heads: HeadMemory = .none) throws(StoreDatabaseError)
-    {
-        self.path = path
-        self.keys = keys
-        self.heads = heads
-        do {
-            connection = try Self.visit(path)
-            pageBytes = try Self.setting("page_size", of: connection)
-        } catch {
-            throw StoreDatabaseError(opening: error)
-        }
-        identity = StoreFile.identity(of: path)
+        if !isVisitor { try attempt { try Self.makeTables(connection) } }
     }
 
     // MARK: Reading
@@ -104,7 +92,9 @@ struct StoreDatabase: Sendable {
     func hasRow(of version: Version) throws(StoreDatabaseError) -> Bool {
         try read { database in
             let table = version.chainKey.scope.isSealed ? "private_version" : "version"
-            return try StoreRows.hasRow(version, in: table, database)
+            let row = try Int.fetchOne(
+                database.cachedStatement(sql: "SELECT 1 FROM \(table) WHERE id = ?"), arguments: [version.id])
+            return row != nil
         }
     }
 
@@ -116,13 +106,13 @@ struct StoreDatabase: Sendable {
 
     /// Returns the body of a version as it is stored, not verified; nil if there is no such row.
     func stored(_ version: Version) throws(StoreDatabaseError) -> StoredBody? {
-        try read { database in
-            guard version.chainKey.scope.tag == nil else {
-                let bytes = try keys.flatMap { try PrivateRows.body(of: version, database, $0) }
-                return bytes.map { StoredBody(row: version.id, bytes: $0, count: nil, base: nil) }
-            }
-            return try StoreRows.stored(version, database)
-        }
+        try read { try stored(version, $0) }
+    }
+
+    private func stored(_ version: Version, _ database: Database) throws -> StoredBody? {
+        guard version.chainKey.scope.isSealed else { return try StoreRows.stored(version, database) }
+        let bytes = try keys.flatMap { try PrivateRows.body(of: version, database, $0) }
+        return bytes.map { StoredBody(row: version.id, bytes: $0, count: nil, base: nil) }
     }
 
     func stored(row: Int64) throws(StoreDatabaseError) -> StoredBody? {
@@ -131,12 +121,7 @@ struct StoreDatabase: Sendable {
 
     /// Returns the bytes of a version's whole body, not verified; nil if there is no such row.
     func body(of version: Version) throws(StoreDatabaseError) -> [UInt8]? {
-        try read { database in
-            guard !version.chainKey.scope.isSealed else {
-                return try keys.flatMap { try PrivateRows.body(of: version, database, $0) }
-            }
-            return try StoreRows.stored(version, database).map { try StoreRows.whole($0, database) }
-        }
+        try read { database in try stored(version, database).map { try StoreRows.whole($0, database) } }
     }
 
     /// Returns the names of a version, which requests need only rarely; nil if there is no such row.

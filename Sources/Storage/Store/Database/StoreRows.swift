@@ -274,12 +274,6 @@ enum StoreRows {
             ] + arguments(version.demand) + [version.id, version.rank])
     }
 
-    static func hasRow(_ version: Version, in table: String, _ database: Database) throws -> Bool {
-        try Int.fetchOne(
-            database.cachedStatement(sql: "SELECT 1 FROM \(table) WHERE id = ?"), arguments: [version.id])
-            != nil
-    }
-
     // MARK: match-dest
 
     /// Encodes a list of strings for one column; a structured-field string holds no line feed (RFC 9651

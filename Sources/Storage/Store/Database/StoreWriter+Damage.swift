@@ -9,10 +9,10 @@ extension StoreWriter {
         guard try mayWrite() else { return try openForReading() }
         let file = StoreFile.identity(of: configuration.path)
         do {
-            try adopt(StoreDatabase(path: configuration.path, keys: configuration.keys, heads: memory.heads))
+            try adopt(makeDatabase())
         } catch .damaged(let reason) {
             try setAside(file, because: reason)
-            try adopt(StoreDatabase(path: configuration.path, keys: configuration.keys, heads: memory.heads))
+            try adopt(makeDatabase())
         }
         // Only now is the file known to be a store; the files of another program stay as they are.
         restrictFiles()
@@ -23,14 +23,18 @@ extension StoreWriter {
     private func openForReading() throws(StoreDatabaseError) {
         guard openDatabase == nil, StoreFile.identity(of: configuration.path) != nil else { return }
         do {
-            try adopt(
-                StoreDatabase(existing: configuration.path, keys: configuration.keys, heads: memory.heads))
+            try adopt(makeDatabase(isVisitor: true))
         } catch .refused(let error) {
             if case .otherSchema(path: _, found: 0) = error { return }
             throw .refused(error)
         } catch {
             return
         }
+    }
+
+    private func makeDatabase(isVisitor: Bool = false) throws(StoreDatabaseError) -> StoreDatabase {
+        try StoreDatabase(
+            path: configuration.path, keys: configuration.keys, heads: memory.heads, isVisitor: isVisitor)
     }
 
     private func adopt(_ database: StoreDatabase) throws(StoreDatabaseError) {
