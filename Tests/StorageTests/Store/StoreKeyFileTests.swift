@@ -129,7 +129,7 @@ import Testing
 
     @Test(arguments: [("a/b", "a"), ("/a", "/"), ("a", "."), ("/x/y/z.key", "/x/y")])
     func `the folder of a path is what stands before its last slash`(path: String, folder: String) {
-        #expect(StoreKeyFile.folder(of: path) == folder)
+        #expect(StoreFile.folder(of: path) == folder)
     }
 
     // MARK: Location

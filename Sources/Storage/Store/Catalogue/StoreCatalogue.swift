@@ -171,9 +171,7 @@ package struct StoreCatalogue: Sendable {
             var free = try database.size().free
             var idleRounds = 0
             while free > 0, idleRounds < 3 {
-                try database.vacuum(pages: 1024)
-                // Only a checkpoint truncates the file.
-                try database.checkpoint()
+                try database.giveBack(pages: 1024)
                 let left = try database.size().free
                 idleRounds = left < free ? 0 : idleRounds + 1
                 free = left

@@ -58,14 +58,6 @@ final class BodyLoader: Sendable {
 
     // MARK: The disk
 
-    /// The outcome of reading a row.
-    private enum Reading {
-        case sound(Body)
-        case damaged(String)
-        /// The row was removed, by hand or by the writing process.
-        case gone
-    }
-
     private func read(_ version: Version) -> Body? {
         guard let database = writer.database.withLock({ $0 }) else { return nil }
         do {
@@ -91,7 +83,7 @@ final class BodyLoader: Sendable {
         var (damaged, gone): ([Version], [Version]) = ([], [])
         var reason: String?
         defer {
-            evict(gone, reason: .removed)
+            writer.evict(gone, reason: .removed)
             if let reason { giveUp(damaged, because: reason) }
         }
         for candidate in candidates.prefix(Self.candidatesMax) {
@@ -107,8 +99,9 @@ final class BodyLoader: Sendable {
         return nil
     }
 
-    private func reading(_ version: Version, in database: StoreDatabase) throws(StoreDatabaseError) -> Reading
-    {
+    private func reading(
+        _ version: Version, in database: StoreDatabase
+    ) throws(StoreDatabaseError) -> StoreCatalogue.Reading {
         do {
             guard let stored = try database.stored(version) else {
                 return try database.hasRow(of: version) ? .damaged("its body is missing") : .gone
@@ -144,16 +137,9 @@ final class BodyLoader: Sendable {
     }
 
     private func giveUp(_ versions: [Version], because reason: String) {
-        guard evict(versions, reason: .damaged) > 0 else { return }
+        guard writer.evict(versions, reason: .damaged) > 0 else { return }
         memory.reports.unreadable(
             "a body in \(memory.configuration.path) was lost and is no longer used: \(reason); "
                 + "check the disk if this repeats")
-    }
-
-    @discardableResult
-    private func evict(_ versions: [Version], reason: StoreStatistics.Eviction) -> Int {
-        let count = memory.evict(versions, reason: reason)
-        if count > 0 { writer.schedule() }
-        return count
     }
 }

@@ -195,13 +195,15 @@ struct StoreDatabase: Sendable {
     }
 
     /// Returns free pages to the file system, at most this many.
-    func vacuum(pages: Int) throws(StoreDatabaseError) {
+    func giveBack(pages: Int) throws(StoreDatabaseError) {
         try attempt {
             try connection.write { database in
                 // Each step of the statement frees one page.
                 _ = try Row.fetchAll(database, sql: "PRAGMA incremental_vacuum(\(pages))")
             }
         }
+        // Only a checkpoint truncates the file.
+        try checkpoint()
     }
 
     private func fileBytes(_ suffix: String) -> Int {

@@ -39,6 +39,17 @@ enum StoreFile {
         return unsafe stat(path, &status) == 0 ? status : nil
     }
 
+    static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// Returns the text of an error number.
+    static func reason(_ code: Int32) -> String {
+        // Safe: the text is copied at once; another thread can only make it another error's.
+        unsafe strerror(code).map { unsafe String(cString: $0) } ?? "error \(code)"
+    }
+
     /// Makes an empty file for its owner only, unless it exists: another process may just have made it.
     static func create(_ path: String) {
         // Safe: the path is read during the call only. An existing file is not opened, because closing it
@@ -90,9 +101,9 @@ enum StoreFile {
 
     /// Returns the folder of a database, and the files in it that were set aside, without their logs.
     private static func damaged(_ path: String) -> (folder: String, names: [String]) {
-        let slash = path.lastIndex(of: "/")
-        let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        let prefix = (slash.map { String(path[path.index(after: $0)...]) } ?? path) + ".damaged-"
+        let folder = folder(of: path)
+        let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
+        let prefix = name + ".damaged-"
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return (
             folder, names.filter { $0.hasPrefix(prefix) && !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
@@ -113,10 +124,8 @@ extension StoreFile {
     static func restrict(_ path: String) -> Bool? {
         var wasOpen = false
         for file in [path, path + "-wal", path + "-shm"] {
-            // Safe: the text is terminated, and the result has room for what is written.
-            var status = stat()
-            guard unsafe stat(file, &status) == 0, status.st_mode & 0o077 != 0 else { continue }
-            // Safe: as above.
+            guard let status = status(of: file), status.st_mode & 0o077 != 0 else { continue }
+            // Safe: the path is read during the call only.
             guard unsafe chmod(file, status.st_mode & 0o700) == 0 else { return nil }
             wasOpen = true
         }

@@ -37,12 +37,13 @@ final class StoreLock: Sendable {
         let path = database + ".lock"
         // Safe: the path is read during the call only.
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { return .failed("\(path): \(reason(errno))") }
+        guard descriptor >= 0 else { return .failed("\(path): \(StoreFile.reason(errno))") }
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
             if code == EINTR { continue }
             defer { close(descriptor) }
-            return code == EWOULDBLOCK ? .held(by: holder(descriptor)) : .failed("\(path): \(reason(code))")
+            return code == EWOULDBLOCK
+                ? .held(by: holder(descriptor)) : .failed("\(path): \(StoreFile.reason(code))")
         }
         let lock = StoreLock(path: path, descriptor: descriptor)
         lock.sign()
@@ -68,10 +69,5 @@ final class StoreLock: Sendable {
         }
         guard count > 0 else { return nil }
         return Int32(String(decoding: bytes.prefix { $0 != 10 && $0 != 0 }, as: UTF8.self))
-    }
-
-    private static func reason(_ code: Int32) -> String {
-        // Safe: the text is static or this thread's, and copied at once.
-        unsafe String(cString: strerror(code))
     }
 }

@@ -127,8 +127,7 @@ extension StoreWriter {
         }
         guard isDone else { return }
         for _ in 0..<Self.shrinkRoundsMax where try database.size().free > 0 {
-            try database.vacuum(pages: 1024)
-            try database.checkpoint()
+            try database.giveBack(pages: 1024)
         }
     }
 

@@ -26,9 +26,7 @@ extension StoreWriter {
             budget.size = try database.size()
         }
         if batch.isEmpty, budget.sparePages > 0 {
-            try database.vacuum(pages: budget.sparePages)
-            // Only a checkpoint truncates the file.
-            try database.checkpoint()
+            try database.giveBack(pages: budget.sparePages)
             budget.size = try database.size()
         }
         return budget.fits || batch.isEmpty

@@ -136,7 +136,7 @@ package enum StoreKeyFile {
 
     /// Syncs the folder of a file, so that the name of a new file survives a loss of power.
     private static func synchronizeFolder(of path: String) {
-        let descriptor = unsafe Glibc.open(folder(of: path), O_RDONLY | O_CLOEXEC | O_DIRECTORY)
+        let descriptor = unsafe Glibc.open(StoreFile.folder(of: path), O_RDONLY | O_CLOEXEC | O_DIRECTORY)
         guard descriptor >= 0 else { return }
         fsync(descriptor)
         Glibc.close(descriptor)
@@ -156,19 +156,11 @@ package enum StoreKeyFile {
     /// Returns the real folder of a file that exists or would be made.
     private static func realFolder(of path: String) -> String {
         // Safe: the path is terminated and used during the call only, which allocates the text that is freed here.
-        guard let text = unsafe realpath(path, nil) else { return folder(of: path) }
+        guard let text = unsafe realpath(path, nil) else { return StoreFile.folder(of: path) }
         defer { unsafe free(text) }
-        return folder(of: unsafe String(cString: text))
-    }
-
-    static func folder(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
+        return StoreFile.folder(of: unsafe String(cString: text))
     }
 
     /// Returns the reason why the last call failed.
-    private static func reason() -> String {
-        // Safe: the text is copied at once; another thread can only make it another error's.
-        unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "error \(errno)"
-    }
+    private static func reason() -> String { StoreFile.reason(errno) }
 }
