@@ -14,6 +14,11 @@ package protocol ResponseSizes: Sendable {
     func deltaBytes(from dictionary: Int, to second: Int, _ stage: DeltaStage) -> Int
 }
 
+extension ResponseSizes {
+    /// The bytes of a version's row and its places in the indexes.
+    package var rowBytes: Int { 250 }
+}
+
 /// The way in which Dictum has made a delta, which depends on what clients requested before.
 package enum DeltaStage: Sendable {
     /// Over a dictionary that was not used before.

@@ -24,11 +24,6 @@ package struct SimulatedDay {
         package var deltaBytes = 0
         package var plainBytes = 0
         package var admissions = 0
-        /// The bytes of the admitted bodies, packed, with their rows.
-        package var packed = PackedFeed()
-        /// Dictionaries that browsers downloaded by a Link, and versions that Links named.
-        package var downloads = 0
-        package var names = 0
         package var versionsMax = 0
         package var versionsEnd = 0
         package var indexBytes = 0
@@ -60,6 +55,8 @@ package struct SimulatedDay {
     private var hasFetched: [Bool]
     private var sharing = DeltaSharing()
     private var outcome = Outcome()
+    /// Called with the second and the page of each admitted body.
+    package var onAdmission: (Int, Int) -> Void = { _, _ in }
 
     /// Prepares a day; `scale` divides clients, newcomers and `max_size` alike.
     ///
@@ -250,11 +247,7 @@ package struct SimulatedDay {
             VersionCandidate(
                 current.body, key: key, policy: policy, contentType: "application/json"),
             over: former, now: now)
-        if admitted != nil, !isKnown {
-            scenario.isPersonal
-                ? outcome.packed.admitPersonal(sizes, times: scale)
-                : outcome.packed.admit(bodyOf: current.second, page: current.page, sizes, times: scale)
-        }
+        if admitted != nil, !isKnown { onAdmission(current.second, current.page) }
         return admitted != nil
     }
 }

@@ -69,6 +69,8 @@ struct SimulatedPages {
     private var seconds: [Digest: Int] = [:]
     private var lastProven: Digest?
     private var outcome = SimulatedDay.Outcome()
+    private var packed = PackedFeed()
+    private var (downloads, names) = (0, 0)
 
     /// `scale` divides clients and `max_size` alike.
     init(_ feed: SimulatedFeed, _ sizes: SizeModel, _ rule: Rule, scale: Int) throws {
@@ -85,7 +87,7 @@ struct SimulatedPages {
     }
 
     /// Runs the day.
-    mutating func run() throws -> SimulatedDay.Outcome {
+    mutating func run() throws -> TabledDay {
         let start = 10_000 * Self.daySeconds
         var (nextView, nextViewer) = clients.next()
         for second in 0..<Self.daySeconds {
@@ -108,7 +110,7 @@ struct SimulatedPages {
         outcome.versionsEnd = statistics.versions
         outcome.indexBytes = statistics.indexBytes
         store.close()
-        return outcome
+        return TabledDay(outcome: outcome, packed: packed, downloads: downloads, names: names)
     }
 
     // MARK: The browser
@@ -126,7 +128,7 @@ struct SimulatedPages {
         let held = Held(digest: named.digest, second: second, expiry: now + life)
         browsers[client].download = (held, now + Self.downloadSeconds)
         worths[named.id]?.recordHolder(UInt128(client))
-        outcome.downloads += 1
+        downloads += 1
         outcome.sentBytes += sizes.plainBytes
     }
 
@@ -181,7 +183,7 @@ struct SimulatedPages {
                     policy: AdmissionPolicy(versions: 1_000_000), contentType: "application/json"), over: nil,
                 now: now)
             seconds[body.digest] = second
-            outcome.packed.admit(bodyOf: second, page: 0, sizes, times: scale)
+            packed.admit(bodyOf: second, page: 0, sizes, times: scale)
         }
         let key = PublicProof.Key(body.digest, chain: chain, variant: "")
         proof.record(key, to: UInt128(client))
@@ -210,7 +212,7 @@ struct SimulatedPages {
             return nil
         }
         worths[fresh.id] = worth
-        outcome.names += 1
+        names += 1
         return fresh
     }
 

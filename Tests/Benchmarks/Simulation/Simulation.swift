@@ -23,16 +23,24 @@ enum Simulation {
         let sizes = try SizeModel()
         if arguments.contains("--fleet") { return FleetTable.printAll(sizes, wanted, scale: scale) }
         let jobs = scenarios.flatMap { scenario in rules.map { (scenario, $0.0) } }
-        let outcomes = Guarded([Int: SimulatedDay.Outcome]())
+        let outcomes = Guarded([Int: TabledDay]())
         DispatchQueue.concurrentPerform(iterations: jobs.count) { index in
             let (scenario, rule) = jobs[index]
             let path =
                 scenario.restarts ? NSTemporaryDirectory() + "dictum-simulation-\(index).sqlite" : ":memory:"
             defer { removeStore(at: path) }
-            guard var day = try? SimulatedDay(scenario, sizes, rule, scale: scale, path: path),
-                let outcome = try? day.run()
-            else { return }
-            outcomes.withLock { $0[index] = outcome }
+            guard var day = try? SimulatedDay(scenario, sizes, rule, scale: scale, path: path) else { return }
+            let packed = Guarded(PackedFeed())
+            day.onAdmission = { second, page in
+                packed.withLock { packed in
+                    scenario.isPersonal
+                        ? packed.admitPersonal(sizes, times: scale)
+                        : packed.admit(bodyOf: second, page: page, sizes, times: scale)
+                }
+            }
+            guard let outcome = try? day.run() else { return }
+            let tabled = TabledDay(outcome: outcome, packed: packed.withLock { $0 })
+            outcomes.withLock { $0[index] = tabled }
         }
         print(
             "Simulated days: a body of \(sizes.bodyBytes / 1000) KB, \(sizes.plainBytes) bytes plain; "
@@ -65,7 +73,7 @@ enum Simulation {
     private static func printPages(_ sizes: SizeModel, _ scale: Int) throws {
         let feeds = [SimulatedFeed.often, .seldom, .always]
         let jobs = feeds.flatMap { feed in SimulatedPages.Rule.allCases.map { (feed, $0) } }
-        let outcomes = Guarded([Int: SimulatedDay.Outcome]())
+        let outcomes = Guarded([Int: TabledDay]())
         DispatchQueue.concurrentPerform(iterations: jobs.count) { index in
             guard var pages = try? SimulatedPages(jobs[index].0, sizes, jobs[index].1, scale: scale),
                 let outcome = try? pages.run()
@@ -81,20 +89,22 @@ enum Simulation {
     }
 
     private static func row(
-        _ title: String, _ rule: String, _ day: SimulatedDay.Outcome, _ oracle: SimulatedDay.Outcome,
+        _ title: String, _ rule: String, _ tabled: TabledDay, _ oracle: TabledDay,
         _ sizes: SizeModel, _ scale: Int
     ) -> [String] {
-        [
+        let day = tabled.outcome
+        return [
             title, rule, "\(day.requests * scale / 1000)k",
-            percent(day.found, of: day.downloads > 0 ? day.requests : day.advertised),
-            percent(day.sentBytes, of: day.plainBytes), percent(day.sentBytes, of: oracle.sentBytes),
-            "\(day.admissions * scale / 1000)k", megabytes(day.packed.bytes),
-            "\(day.versionsMax * scale)", megabytes(day.versionsMax * scale * day.packed.meanBytes),
+            percent(day.found, of: tabled.downloads > 0 ? day.requests : day.advertised),
+            percent(day.sentBytes, of: day.plainBytes), percent(day.sentBytes, of: oracle.outcome.sentBytes),
+            "\(day.admissions * scale / 1000)k", megabytes(tabled.packed.bytes),
+            "\(day.versionsMax * scale)", megabytes(day.versionsMax * scale * tabled.packed.meanBytes),
             megabytes(day.indexBytes * scale),
             (day.evictions.sorted { $0.key.rawValue < $1.key.rawValue }.map {
                 "\($0.key):\($0.value * scale)"
             }
-                + (day.names > 0 ? ["names:\(day.names)", "downloads:\(day.downloads * scale)"] : []))
+                + (tabled.names > 0
+                    ? ["names:\(tabled.names)", "downloads:\(tabled.downloads * scale)"] : []))
                 .joined(separator: " "),
         ]
     }
