@@ -10,8 +10,8 @@ final class Chain: DemandQueueElement {
     // These are small, because there may be as many chains as versions.
     private let rank = Atomic<Int64>(0)
     private let unkept = Atomic<UInt64>(0)
-    private let compiled = AtomicLazyReference<Pattern>()
-    private let first = AtomicLazyReference<Text>()
+    private let compiled = AtomicLazyReference<Box<URLPattern?>>()
+    private let first = AtomicLazyReference<Box<String>>()
     private let queued = Atomic<Int32>(0)
     private let retained = Atomic<Int32>(-1)
     private let indexed = Atomic<Int32>(-1)
@@ -36,13 +36,8 @@ final class Chain: DemandQueueElement {
     /// access compiles it, which takes time: never do that while holding a lock.
     private var pattern: URLPattern? {
         if case .personal = key.scope { return nil }
-        let pattern = compiled.load() ?? compiled.storeIfNil(Pattern(try? URLPattern(key.match)))
-        return pattern.pattern
-    }
-
-    private final class Pattern: Sendable {
-        let pattern: URLPattern?
-        init(_ pattern: URLPattern?) { self.pattern = pattern }
+        let pattern = compiled.load() ?? compiled.storeIfNil(Box(try? URLPattern(key.match)))
+        return pattern.value
     }
 
     var queuePlace: Int {
@@ -88,18 +83,13 @@ final class Chain: DemandQueueElement {
     }
 
     /// The first URL of its versions; nil if it equals `match`.
-    var url: String? { first.load()?.text }
+    var url: String? { first.load()?.value }
 
     /// Records the URL of a version, if it is the first.
     func keepURL(_ url: String) {
         if hasURL.load(ordering: .relaxed) || url.isEmpty || url == key.match { return }
-        _ = first.storeIfNil(Text(url))
+        _ = first.storeIfNil(Box(url))
         hasURL.store(true, ordering: .relaxed)
-    }
-
-    private final class Text: Sendable {
-        let text: String
-        init(_ text: String) { self.text = text }
     }
 
     // MARK: Bodies
@@ -166,4 +156,10 @@ final class Chain: DemandQueueElement {
         // Only chains in probation count, so the sum cannot overflow.
         Int(requests.wrappingAdd(1, ordering: .relaxed).newValue) >= Self.requestsToEstablish
     }
+}
+
+/// A value that is made late, in the form in which an atomic reference takes it.
+private final class Box<Value: Sendable>: Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
 }
