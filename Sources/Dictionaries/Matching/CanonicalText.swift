@@ -45,19 +45,9 @@ enum CanonicalText {
         guard bytes.contains(UInt8(ascii: ".")) || bytes.contains(UInt8(ascii: "%")),
             let first = bytes.firstIndex(of: UInt8(ascii: "/"))
         else { return bytes }
-        var segments: [ArraySlice<UInt8>] = []
         let written = bytes[(first + 1)...].split(
             separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        for (index, segment) in written.enumerated() {
-            let isLast = index == written.count - 1
-            switch dots(segment) {
-            case 1: if isLast { segments.append([]) }
-            case 2:
-                _ = segments.popLast()
-                if isLast { segments.append([]) }
-            default: segments.append(segment)
-            }
-        }
+        let segments = PathReadings.withoutDots(written, dots: dots)
         return Array(bytes[..<first]) + segments.flatMap { [UInt8(ascii: "/")] + $0 }
     }
 

@@ -73,15 +73,6 @@ package enum NormalPath {
 
 /// Percent-encoding of URLs (RFC 3986 section 2.1).
 enum PercentEncoding {
-    static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
-
     /// Returns true for the characters that no URL needs to encode (RFC 3986 section 2.3).
     static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
@@ -95,8 +86,8 @@ enum PercentEncoding {
 
     /// Returns the byte that `%XX` at the offset encodes; nil without such a triple.
     static func triple(at offset: Int, in text: Span<UInt8>, limit: Int) -> UInt8? {
-        guard offset + 2 < limit, text[offset] == UInt8(ascii: "%"), let high = digit(text[offset + 1]),
-            let low = digit(text[offset + 2])
+        guard offset + 2 < limit, text[offset] == UInt8(ascii: "%"),
+            let high = ASCII.hexadecimal(text[offset + 1]), let low = ASCII.hexadecimal(text[offset + 2])
         else { return nil }
         return high << 4 | low
     }

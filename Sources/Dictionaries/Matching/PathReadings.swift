@@ -120,42 +120,42 @@ package struct PathReadings: Equatable, Sendable {
 
     /// Returns the path without empty segments except the last, and without dot segments if they are resolved.
     private static func cleaned(_ path: [UInt8], resolvesDots: Bool) -> [UInt8] {
-        var segments: [ArraySlice<UInt8>] = []
-        var endsWithSlash = path.last == UInt8(ascii: "/")
-        let written = path.split(separator: UInt8(ascii: "/"))
-        for (index, segment) in written.enumerated() {
-            let dots = resolvesDots ? dotCount(segment) : 0
-            if dots == 2 { _ = segments.popLast() }
-            if dots == 0 {
-                segments.append(segment)
-            } else if index == written.count - 1 {
-                endsWithSlash = true
-            }
-        }
+        let slash = UInt8(ascii: "/")
+        let written = path.split(separator: slash)
+        let segments = resolvesDots ? withoutDots(written, dots: dotCount) : written
         var cleaned: [UInt8] = []
         cleaned.reserveCapacity(path.count)
         for segment in segments {
-            cleaned.append(UInt8(ascii: "/"))
+            cleaned.append(slash)
             cleaned += segment
         }
-        if endsWithSlash || segments.isEmpty { cleaned.append(UInt8(ascii: "/")) }
+        if cleaned.isEmpty || path.last == slash && cleaned.last != slash { cleaned.append(slash) }
         return cleaned
     }
 
     /// Returns the path with its dot segments resolved and its empty segments as they are.
     private static func resolved(_ path: [UInt8]) -> [UInt8] {
-        var segments: [ArraySlice<UInt8>] = []
         let written = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        for (index, segment) in written.enumerated() {
-            let dots = dotCount(segment)
-            if dots == 2 { _ = segments.popLast() }
-            if dots == 0 {
-                segments.append(segment)
-            } else if index == written.count - 1 {
-                segments.append([])
+        let segments = withoutDots(written, dots: dotCount)
+        return [UInt8(ascii: "/")] + segments.joined(separator: [UInt8(ascii: "/")])
+    }
+
+    /// Returns the segments that remain once dot segments are resolved (RFC 3986 section 5.2.4); the last one leaves an
+    /// empty segment.
+    static func withoutDots(
+        _ segments: [ArraySlice<UInt8>], dots: (ArraySlice<UInt8>) -> Int
+    ) -> [ArraySlice<UInt8>] {
+        var kept: [ArraySlice<UInt8>] = []
+        for (index, segment) in segments.enumerated() {
+            let count = dots(segment)
+            if count == 2 { _ = kept.popLast() }
+            if count == 0 {
+                kept.append(segment)
+            } else if index == segments.count - 1 {
+                kept.append([])
             }
         }
-        return [UInt8(ascii: "/")] + segments.joined(separator: [UInt8(ascii: "/")])
+        return kept
     }
 
     /// Returns the path with the parameters of its dot segments removed: `/a/../b` for `/a/..;x/b`.
