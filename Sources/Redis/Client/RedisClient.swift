@@ -17,7 +17,7 @@ package final class RedisClient: Sendable {
     let advises: Bool
     private let loop = EventLoop(label: "dictum.redis")
     private let gates: [RedisGate]
-    private let reports: RedisReports
+    let reports: RedisReports
     /// The loops with lanes, by their identity.
     private let places = Guarded<[ObjectIdentifier: Place]>([:])
     private let quantile = Guarded(LatencyQuantile())
@@ -153,10 +153,6 @@ package final class RedisClient: Sendable {
             place.loop.execute { core in core.handler(place.token, as: RedisLanes.self)?.leave(cause) }
         }
     }
-
-    func note(_ error: RedisErrorReply) { reports.note(error) }
-
-    func advise(_ findings: [RedisAdvice.Finding]) { reports.advise(findings) }
 
     func gate(_ urgency: RedisUrgency) -> RedisGate { gates[urgency.rawValue] }
 

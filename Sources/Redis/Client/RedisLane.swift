@@ -216,7 +216,7 @@ final class RedisLane: Handler {
             if error.isDemotion { client.leave(fault) }
             return fail(fault)
         }
-        if phase == .ready, let error = reply.error, !error.isMissingKey { client.note(error) }
+        if phase == .ready, let error = reply.error, !error.isMissingKey { client.reports.note(error) }
         waiting[0].replies.append(reply)
         guard waiting[0].replies.count == waiting[0].count else { return }
         let batch = waiting.removeFirst()

@@ -82,7 +82,7 @@ final class RedisLanes: Handler, RedisLaneOwner {
         lane.submit(
             RedisLane.Batch(commands: [RedisCommand("INFO")], deadline: deadline) { [client] result in
                 guard case .success(let replies) = result, let text = replies.first?.text else { return }
-                client.advise(RedisAdvice.findings(RedisInfo(text)))
+                client.reports.advise(RedisAdvice.findings(RedisInfo(text)))
             })
     }
 
