@@ -130,17 +130,38 @@ package struct IgnoredCookies: Sendable {
     }
 
     /// Returns true if a text has the shape.
+    private static func matches(_ shape: [UInt8], _ range: Range<Int>, in text: Span<UInt8>) -> Bool {
+        StarPattern.matches(shape, range) { position, index in
+            guard shape[position] == UInt8(ascii: "#") else {
+                return shape[position] == text[index] ? index + 1 : nil
+            }
+            var next = index
+            while next < range.upperBound, ASCII.isDigit(text[next]) { next += 1 }
+            return next > index ? next : nil
+        }
+    }
+}
+
+/// Texts in which `*` stands for any characters.
+enum StarPattern {
+    /// Returns true if a range of a text matches.
     ///
     /// It steps back to the last `*` only, so that the time is at most the product of both lengths.
-    private static func matches(_ shape: [UInt8], _ range: Range<Int>, in text: Span<UInt8>) -> Bool {
+    ///
+    /// - Parameter next: Returns the offset behind one character of the pattern, at these places of pattern and text; nil
+    ///   if the text differs.
+    @inline(__always)
+    static func matches(
+        _ pattern: [UInt8], _ range: Range<Int>, next: (_ position: Int, _ index: Int) -> Int?
+    ) -> Bool {
         var position = 0
         var index = range.lowerBound
         var star: (position: Int, text: Int)?
-        while position < shape.count || index < range.upperBound {
-            if position < shape.count, shape[position] == UInt8(ascii: "*") {
+        while position < pattern.count || index < range.upperBound {
+            if position < pattern.count, pattern[position] == UInt8(ascii: "*") {
                 star = (position, index)
                 position += 1
-            } else if let next = next(after: index, of: shape, position, range.upperBound, in: text) {
+            } else if position < pattern.count, index < range.upperBound, let next = next(position, index) {
                 position += 1
                 index = next
             } else if let last = star, last.text < range.upperBound {
@@ -152,19 +173,5 @@ package struct IgnoredCookies: Sendable {
             }
         }
         return true
-    }
-
-    /// Returns the offset behind one character of the shape: all digits that follow, or the character itself; nil
-    /// if it differs.
-    private static func next(
-        after index: Int, of shape: [UInt8], _ position: Int, _ end: Int, in text: Span<UInt8>
-    ) -> Int? {
-        guard position < shape.count, index < end else { return nil }
-        guard shape[position] == UInt8(ascii: "#") else {
-            return shape[position] == text[index] ? index + 1 : nil
-        }
-        var next = index
-        while next < end, UInt8(ascii: "0")...UInt8(ascii: "9") ~= text[next] { next += 1 }
-        return next > index ? next : nil
     }
 }

@@ -49,30 +49,24 @@ package struct MediaTypes: Sendable {
 
     /// Returns the position of a type that has the spelling of the setting.
     private func index(of text: Span<UInt8>) -> Int? {
+        index(bytes: text.count) { $0.equals(text) }
+    }
+
+    private func isExact(_ range: Range<Int>, in text: Span<UInt8>) -> Bool {
+        index(bytes: range.count) { FieldSyntax.equals(range, in: text, ignoringCase: $0) } != nil
+    }
+
+    /// Returns the position of the first type of this length that fits; inlined, since every response asks.
+    @inline(__always)
+    private func index(bytes count: Int, where fits: (Span<UInt8>) -> Bool) -> Int? {
         let types = exact.span
         var start = 0
         for index in exactEnds.indices {
             let end = exactEnds[index]
-            if end - start == text.count, types.extracting(start..<end).equals(text) {
-                return index
-            }
+            if end - start == count, fits(types.extracting(start..<end)) { return index }
             start = end
         }
         return nil
-    }
-
-    private func isExact(_ range: Range<Int>, in text: Span<UInt8>) -> Bool {
-        let types = exact.span
-        var start = 0
-        for end in exactEnds {
-            if end - start == range.count,
-                FieldSyntax.equals(range, in: text, ignoringCase: types.extracting(start..<end))
-            {
-                return true
-            }
-            start = end
-        }
-        return false
     }
 
     package static func isEventStream(_ contentType: String?) -> Bool {
@@ -97,28 +91,9 @@ package struct MediaTypes: Sendable {
         text.trimmedRange(0..<(text.firstIndex(of: ASCII.semicolon) ?? text.count))
     }
 
-    /// It steps back to the last `*` only, so that the time is at most the product of both lengths.
     private static func matches(_ pattern: [UInt8], _ range: Range<Int>, in text: Span<UInt8>) -> Bool {
-        var patternIndex = 0
-        var index = range.lowerBound
-        var star: (pattern: Int, text: Int)?
-        while index < range.upperBound {
-            if patternIndex < pattern.count, pattern[patternIndex] == UInt8(ascii: "*") {
-                star = (patternIndex, index)
-                patternIndex += 1
-            } else if patternIndex < pattern.count,
-                pattern[patternIndex] == ASCII.lowercased(text[index])
-            {
-                patternIndex += 1
-                index += 1
-            } else if let last = star {
-                star = (last.pattern, last.text + 1)
-                patternIndex = last.pattern + 1
-                index = last.text + 1
-            } else {
-                return false
-            }
+        StarPattern.matches(pattern, range) { position, index in
+            pattern[position] == ASCII.lowercased(text[index]) ? index + 1 : nil
         }
-        return pattern[patternIndex...].allSatisfy { $0 == UInt8(ascii: "*") }
     }
 }
