@@ -56,7 +56,7 @@ package final class Verification: Sendable {
 
     /// Decodes a delta that is sent only once, compares it with the body, and counts.
     func isExact(_ coded: [UInt8], _ coding: ContentCoding, dictionary: Body, body: [UInt8]) -> Bool {
-        let isExact = DeltaCheck.isExact(coded, coding, dictionary: dictionary, body: body)
+        let isExact = VerifiedDelta.isExact(coded, coding, dictionary: dictionary, body: body)
         countCheck()
         if !isExact { countFailure() }
         return isExact

@@ -1,4 +1,4 @@
-package import Dictionaries
+internal import Dictionaries
 internal import Primitives
 
 /// A delta that decodes to exactly the body that its key names.
@@ -22,16 +22,13 @@ package struct VerifiedDelta: Hashable, Sendable {
     init?(
         _ coded: [UInt8], of body: Body, over dictionary: Body, _ coding: ContentCoding, in scope: DeltaScope
     ) {
-        guard DeltaCheck.isExact(coded, coding, dictionary: dictionary, body: body.bytes) else { return nil }
+        guard Self.isExact(coded, coding, dictionary: dictionary, body: body.bytes) else { return nil }
         key = DeltaKey(body: body.digest, dictionary: dictionary.digest, coding: coding, scope: scope)
         bytes = coded
     }
-}
 
-/// The check that a delta is exact; a pure function.
-package enum DeltaCheck {
     /// Returns true if a coded body decodes to exactly the body; O(count), most of it copying.
-    package static func isExact(
+    static func isExact(
         _ coded: [UInt8], _ coding: ContentCoding, dictionary: Body, body: [UInt8]
     ) -> Bool {
         var limits = DecoderLimits(maxBytes: body.count, maxRatio: .max)

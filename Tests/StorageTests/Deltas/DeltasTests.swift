@@ -55,7 +55,7 @@ extension Deltas {
     func `a delta with any one byte changed is not exact`(coding: ContentCoding) throws {
         let corpus = Corpus.smallFeed
         let coded = try corpus.encoded(coding)
-        #expect(DeltaCheck.isExact(coded, coding, dictionary: corpus.dictionary, body: corpus.body))
+        #expect(VerifiedDelta.isExact(coded, coding, dictionary: corpus.dictionary, body: corpus.body))
         for place in coded.indices {
             var wrong = coded
             wrong[place] ^= 0x10
@@ -63,7 +63,7 @@ extension Deltas {
             // exact.
             let decoded = try? corpus.decoded(wrong, coding)
             #expect(
-                DeltaCheck.isExact(wrong, coding, dictionary: corpus.dictionary, body: corpus.body)
+                VerifiedDelta.isExact(wrong, coding, dictionary: corpus.dictionary, body: corpus.body)
                     == (decoded == corpus.body), "byte \(place)")
             if place < 36 { #expect(decoded == nil, "byte \(place) of the header") }
         }
@@ -76,7 +76,7 @@ extension Deltas {
         let corpus = Corpus.smallFeed
         let coded = try corpus.encoded(coding)
         let isExact = { (coded: [UInt8], dictionary: Body, body: [UInt8]) in
-            DeltaCheck.isExact(coded, coding, dictionary: dictionary, body: body)
+            VerifiedDelta.isExact(coded, coding, dictionary: dictionary, body: body)
         }
         #expect(!isExact(coded.dropLast(), corpus.dictionary, corpus.body))
         #expect(!isExact(coded + [0], corpus.dictionary, corpus.body))
@@ -98,7 +98,7 @@ extension Deltas {
     @Test(arguments: Corpus.all, [ContentCoding.dcz, .dcb])
     func `every delta that an encoder makes is exact`(corpus: Corpus, coding: ContentCoding) throws {
         let coded = try corpus.encoded(coding)
-        #expect(DeltaCheck.isExact(coded, coding, dictionary: corpus.dictionary, body: corpus.body))
+        #expect(VerifiedDelta.isExact(coded, coding, dictionary: corpus.dictionary, body: corpus.body))
     }
 
     @Test func `sampled checks one in a hundred, and the first of each index`() {
