@@ -60,18 +60,12 @@ extension DictionaryIndex {
     private func forEachChain(
         _ body: (_ chain: Chain, _ place: Int, _ versions: Int, _ storedBytes: Int) -> Void
     ) {
-        var start = 0
-        while true {
-            let isOver = tables.withLock { tables in
-                let end = min(start + Int(Self.stepMax), tables.chains.count)
-                for place in start..<max(start, end) {
-                    guard let chain = tables.chains[place].chain else { continue }
-                    body(chain, place, Int(tables.chains[place].count), tables.chains[place].storedBytes)
-                }
-                return end >= tables.chains.count
+        inSteps { tables, step in
+            for place in step.clamped(to: 0..<tables.chains.count) {
+                guard let chain = tables.chains[place].chain else { continue }
+                body(chain, place, Int(tables.chains[place].count), tables.chains[place].storedBytes)
             }
-            if isOver { return }
-            start += Int(Self.stepMax)
+            return step.upperBound >= tables.chains.count
         }
     }
 }

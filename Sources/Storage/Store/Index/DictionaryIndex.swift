@@ -18,7 +18,7 @@ package final class DictionaryIndex: Sendable {
     private static let candidatesMax = 256
     static let inUseDefault = 1024
     /// The number of versions that are examined under one hold of the lock.
-    static let stepMax: Int32 = 1024
+    static let stepMax = 1024
 
     var versionCount: Int { tables.withLock { $0.versionCount } }
     var chainCount: Int { tables.withLock { $0.chainCount } }
@@ -215,19 +215,19 @@ package final class DictionaryIndex: Sendable {
         return (expired, next)
     }
 
-    /// Calls `body` for each version, some of them per hold of the lock, so that others wait no longer than
-    /// that.
     private func forEachPlace(_ body: (inout IndexTables, Int32) -> Void) {
-        var start: Int32 = 0
-        while true {
-            let isOver = tables.withLock { tables in
-                let end = min(start + Self.stepMax, Int32(tables.placeCount))
-                for place in start..<max(start, end) where tables.isTaken(place) { body(&tables, place) }
-                return Int(end) >= tables.placeCount
+        inSteps { tables, step in
+            for place in step.clamped(to: 0..<tables.placeCount) where tables.isTaken(Int32(place)) {
+                body(&tables, Int32(place))
             }
-            if isOver { return }
-            start += Self.stepMax
+            return step.upperBound >= tables.placeCount
         }
+    }
+
+    /// Calls `body` with some places per hold of the lock, so that others wait no longer than that, until it returns true.
+    func inSteps(_ body: (inout IndexTables, Range<Int>) -> Bool) {
+        var start = 0
+        while !tables.withLock({ body(&$0, start..<start + Self.stepMax) }) { start += Self.stepMax }
     }
 
     // MARK: Changes

@@ -48,19 +48,6 @@ struct PromiseTable: Sendable {
 }
 
 extension IndexTables {
-    /// Returns true if a version of a chain was promised under an id with this tag.
-    func isPromised(_ tag: PromisedTag, in key: ChainKey, digest: () -> Digest) -> Bool {
-        promises.count > 0
-            && promises.contains(tag) { self.key(at: $0) == key && records[Int($0)].digest == digest() }
-    }
-
-    /// Adds promised ids of a version; returns the bytes that they take, nil if nothing has changed.
-    mutating func add(_ ids: PromisedIDs, to version: Version) -> Int? {
-        guard let place = place(of: version), let growth = promises.add(ids, at: place) else { return nil }
-        chains[Int(records[Int(place)].chain)].storedBytes += growth
-        return growth
-    }
-
     /// Takes the promised ids of a version.
     mutating func takePromises(of version: Version) -> PromisedIDs {
         guard promises.count > 0, let place = place(of: version) else { return PromisedIDs() }
@@ -68,21 +55,34 @@ extension IndexTables {
         chains[Int(records[Int(place)].chain)].storedBytes -= ids.count * PromisedIDs.bytesEach
         return ids
     }
-
-    func promises(of version: Version) -> PromisedIDs {
-        place(of: version).map { promises.ids(at: $0) } ?? PromisedIDs()
-    }
 }
 
 extension DictionaryIndex {
+    /// Returns true if a version of a chain was promised under an id with this tag.
     func isPromised(_ tag: PromisedTag, in key: ChainKey, digest: () -> Digest) -> Bool {
-        tables.withLock { $0.isPromised(tag, in: key, digest: digest) }
+        tables.withLock { tables in
+            tables.promises.count > 0
+                && tables.promises.contains(tag) {
+                    tables.key(at: $0) == key && tables.records[Int($0)].digest == digest()
+                }
+        }
     }
 
-    func promises(of version: Version) -> PromisedIDs { tables.withLock { $0.promises(of: version) } }
+    func promises(of version: Version) -> PromisedIDs {
+        tables.withLock { tables in
+            tables.place(of: version).map { tables.promises.ids(at: $0) } ?? PromisedIDs()
+        }
+    }
 
     /// Adds promised ids of a version; returns the bytes that they take, nil if nothing has changed.
-    func add(_ ids: PromisedIDs, to version: Version) -> Int? { tables.withLock { $0.add(ids, to: version) } }
+    func add(_ ids: PromisedIDs, to version: Version) -> Int? {
+        tables.withLock { tables in
+            guard let place = tables.place(of: version), let growth = tables.promises.add(ids, at: place)
+            else { return nil }
+            tables.chains[Int(tables.records[Int(place)].chain)].storedBytes += growth
+            return growth
+        }
+    }
 
     func takePromises(of version: Version) -> PromisedIDs {
         tables.withLock { $0.takePromises(of: version) }
