@@ -22,11 +22,39 @@ package enum RedisAdvice {
 
     /// Returns the findings about a server with this INFO.
     package static func findings(_ info: RedisInfo) -> [Finding] {
-        [
-            version(info), cluster(info), role(info), memory(info), eviction(info), saving(info),
-            appending(info),
-        ]
-        .compactMap(\.self)
+        var findings = [version(info)].compactMap(\.self)
+        if info["cluster_enabled"] == "1" {
+            findings.append(.fault("it runs in cluster mode; name a single server (cluster-enabled no)"))
+        }
+        if info["role"] == "slave" {
+            findings.append(.fault("it is a replica, which takes no writes; name the master"))
+        }
+        if info["maxmemory"] == "0" {
+            findings.append(
+                .advice(
+                    """
+                    maxmemory is not set, so that its memory grows until the system ends it: set maxmemory, for example \
+                    4gb, and maxmemory-policy allkeys-lru
+                    """))
+        }
+        if let eviction = eviction(info) { findings.append(eviction) }
+        if info["rdb_last_bgsave_status"] == "err" {
+            findings.append(
+                .advice(
+                    """
+                    its last snapshot has failed, after which it refuses writes: see its log, or set save "" since nodes \
+                    publish what it forgets
+                    """))
+        }
+        if info["aof_enabled"] == "1" {
+            findings.append(
+                .advice(
+                    """
+                    appendonly is on, so that every version is written to its disk too; a shared store does not need it, \
+                    since nodes publish again what it forgets
+                    """))
+        }
+        return findings
     }
 
     private static func version(_ info: RedisInfo) -> Finding? {
@@ -36,25 +64,6 @@ package enum RedisAdvice {
             return .fault("it does not tell its version; expected Redis 7 or Valkey 8")
         }
         return major >= 7 ? nil : .fault("it is version \(text); expected Redis 7 or Valkey 8")
-    }
-
-    private static func cluster(_ info: RedisInfo) -> Finding? {
-        guard info["cluster_enabled"] == "1" else { return nil }
-        return .fault("it runs in cluster mode; name a single server (cluster-enabled no)")
-    }
-
-    private static func role(_ info: RedisInfo) -> Finding? {
-        guard info["role"] == "slave" else { return nil }
-        return .fault("it is a replica, which takes no writes; name the master")
-    }
-
-    private static func memory(_ info: RedisInfo) -> Finding? {
-        guard info["maxmemory"] == "0" else { return nil }
-        return .advice(
-            """
-            maxmemory is not set, so that its memory grows until the system ends it: set maxmemory, for example 4gb, and \
-            maxmemory-policy allkeys-lru
-            """)
     }
 
     private static func eviction(_ info: RedisInfo) -> Finding? {
@@ -71,23 +80,5 @@ package enum RedisAdvice {
                 "maxmemory-policy is \(policy), which removes versions in use as well: set allkeys-lru")
         default: return nil
         }
-    }
-
-    private static func saving(_ info: RedisInfo) -> Finding? {
-        guard info["rdb_last_bgsave_status"] == "err" else { return nil }
-        return .advice(
-            """
-            its last snapshot has failed, after which it refuses writes: see its log, or set save "" since nodes publish \
-            what it forgets
-            """)
-    }
-
-    private static func appending(_ info: RedisInfo) -> Finding? {
-        guard info["aof_enabled"] == "1" else { return nil }
-        return .advice(
-            """
-            appendonly is on, so that every version is written to its disk too; a shared store does not need it, since \
-            nodes publish again what it forgets
-            """)
     }
 }
