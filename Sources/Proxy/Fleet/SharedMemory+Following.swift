@@ -140,7 +140,7 @@ extension SharedMemory {
                 bytes: { name in state.withLock { $0.index.news(of: name)?.bytes ?? 0 } }, now: now)
         }
         guard let name, let key = names.key(of: name), client.isAvailable,
-            !store.has(name, of: chain)
+            store.version(name, chain: chain) == nil
         else { return }
         get(name, key: key, .background)
     }

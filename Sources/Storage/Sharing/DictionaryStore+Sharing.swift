@@ -160,11 +160,6 @@ extension DictionaryStore {
         memory.index.promises(of: version).all
     }
 
-    /// Returns true if a public version is here.
-    package func has(_ name: SharedName, of chain: ChainKey) -> Bool {
-        memory.index.version(chain, digest: name.digest) != nil
-    }
-
     /// Returns the version of a row.
     package func version(row: Int64) -> Version? { memory.index.version(row: row) }
 

@@ -284,7 +284,7 @@ final class SimulatedFleet {
             node.store.sweep(now: now)
             if let newest = node.newest, newest.second <= now, node.fetchesAt <= now {
                 node.newest = nil
-                if isRedisUp, !node.store.has(newest.name, of: chain) {
+                if isRedisUp, node.store.version(newest.name, chain: chain) == nil {
                     node.noteFetch(fetch(newest.name, to: node, now: now), now: now)
                 }
             }

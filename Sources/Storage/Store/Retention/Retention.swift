@@ -228,16 +228,7 @@ struct Retention: ~Copyable, Sendable {
 
     /// Returns the versions of a chain, in no order; linear in their number.
     func versions(of chain: Chain, in index: DictionaryIndex) -> [Version] {
-        guard let chain = place(of: chain) else { return [] }
-        return Standing.allCases.flatMap { standing in
-            var versions: [Version] = []
-            var place = chains[Int(chain)].lists[standing.rawValue].oldest
-            while place >= 0 {
-                versions.append(index.version(at: place))
-                place = nodes[Int(place)][Self.ofChain].newer
-            }
-            return versions
-        }
+        places(of: chain, max: .max).map { index.version(at: $0) }
     }
 
     /// Returns the places of at most so many versions of a chain, of each standing those with the latest contacts.
