@@ -47,8 +47,7 @@
 
     /// Decodes the alphabet for URLs without padding; nil unless the text is canonical.
     package static func decodeURL(_ text: String) -> [UInt8]? {
-        let bytes = text.utf8Bytes
-        return decodeCanonically(bytes.span, .url)
+        decodeCanonically(text.utf8Bytes.span, .url)
     }
 
     /// Decodes a Byte Sequence (RFC 9651 section 4.2.7): the standard alphabet, where padding may be missing.

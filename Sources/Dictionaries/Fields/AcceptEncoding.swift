@@ -17,8 +17,7 @@ package struct AcceptEncoding: Equatable, Sendable {
     /// coding would be allowed, but a client that sends none gets identity only.
     package init(_ lines: [String]) {
         for line in lines {
-            let bytes = line.utf8Bytes
-            read(bytes.span)
+            read(line.utf8Bytes.span)
         }
     }
 
@@ -54,17 +53,16 @@ package struct AcceptEncoding: Equatable, Sendable {
     private mutating func setWeight(_ name: Range<Int>, _ weight: Int16, in text: Span<UInt8>) {
         switch name.count {
         case 1 where text[name.lowerBound] == UInt8(ascii: "*"): lower(&wildcard, to: weight)
-        case 2 where FieldSyntax.equals(name, in: text, ignoringCase: "br"): lower(&br, to: weight)
+        case 2 where text.extracting(name).equalsIgnoringCase("br"): lower(&br, to: weight)
         case 3:
             // RFC 9110 section 8.4.1: content codings are case-insensitive.
-            if FieldSyntax.equals(name, in: text, ignoringCase: "dcb") { lower(&dcb, to: weight) }
-            if FieldSyntax.equals(name, in: text, ignoringCase: "dcz") { lower(&dcz, to: weight) }
-        case 4 where FieldSyntax.equals(name, in: text, ignoringCase: "gzip"): lower(&gzip, to: weight)
-        case 4 where FieldSyntax.equals(name, in: text, ignoringCase: "zstd"): lower(&zstd, to: weight)
+            if text.extracting(name).equalsIgnoringCase("dcb") { lower(&dcb, to: weight) }
+            if text.extracting(name).equalsIgnoringCase("dcz") { lower(&dcz, to: weight) }
+        case 4 where text.extracting(name).equalsIgnoringCase("gzip"): lower(&gzip, to: weight)
+        case 4 where text.extracting(name).equalsIgnoringCase("zstd"): lower(&zstd, to: weight)
         // RFC 9110 section 8.4.1.3: x-gzip is equivalent to gzip.
-        case 6 where FieldSyntax.equals(name, in: text, ignoringCase: "x-gzip"): lower(&gzip, to: weight)
-        case 8 where FieldSyntax.equals(name, in: text, ignoringCase: "identity"):
-            lower(&identity, to: weight)
+        case 6 where text.extracting(name).equalsIgnoringCase("x-gzip"): lower(&gzip, to: weight)
+        case 8 where text.extracting(name).equalsIgnoringCase("identity"): lower(&identity, to: weight)
         default: break
         }
     }

@@ -14,8 +14,7 @@ package enum AvailableDictionary {
     /// bytes.
     package static func parse(_ lines: [String]) -> Digest? {
         guard lines.count == 1, let line = lines.first else { return nil }
-        let bytes = line.utf8Bytes
-        return parse(bytes.span)
+        return parse(line.utf8Bytes.span)
     }
 
     /// Returns the digest of the only line of the field.

@@ -32,8 +32,7 @@ package struct CacheControl: Equatable, Sendable {
     /// Reads the lines of the field; unknown directives are ignored.
     package init(_ lines: [String]) {
         for line in lines {
-            let bytes = line.utf8Bytes
-            read(bytes.span)
+            read(line.utf8Bytes.span)
         }
     }
 
@@ -55,7 +54,7 @@ package struct CacheControl: Equatable, Sendable {
         return count > 0
     }
 
-    private static let directivesWithSeconds = [
+    private static let directivesWithSeconds: [StaticString] = [
         "max-age", "s-maxage", "stale-while-revalidate", "stale-if-error",
     ]
 
@@ -65,7 +64,7 @@ package struct CacheControl: Equatable, Sendable {
         guard end > member.lowerBound else { return false }
         let name = member.lowerBound..<end
         let argument = end..<member.upperBound
-        if directivesWithSeconds.contains(where: { FieldSyntax.equals(name, in: text, ignoringCase: $0) }) {
+        if directivesWithSeconds.contains(where: { text.extracting(name).equalsIgnoringCase($0) }) {
             return seconds(argument, in: text) != nil
         }
         guard !argument.isEmpty else { return true }
@@ -85,7 +84,7 @@ package struct CacheControl: Equatable, Sendable {
 
     private mutating func apply(_ name: Range<Int>, argument: Range<Int>, in text: Span<UInt8>) {
         // A directive that forbids counts with any argument, one that permits only without an argument.
-        func isNamed(_ word: String) -> Bool { FieldSyntax.equals(name, in: text, ignoringCase: word) }
+        func isNamed(_ word: StaticString) -> Bool { text.extracting(name).equalsIgnoringCase(word) }
         switch name.count {
         case 6 where isNamed("public"): isPublic = isPublic || argument.isEmpty
         case 7 where isNamed("private"): isPrivate = true
@@ -109,12 +108,7 @@ package struct CacheControl: Equatable, Sendable {
     /// Returns the number of `=N`, or of `="N"`, which a recipient ought to accept as well (RFC 9111 section 5.2).
     private static func seconds(_ argument: Range<Int>, in text: Span<UInt8>) -> Int? {
         guard !argument.isEmpty, text[argument.lowerBound] == UInt8(ascii: "=") else { return nil }
-        var value = argument.lowerBound + 1..<argument.upperBound
-        if value.count >= 2, text[value.lowerBound] == UInt8(ascii: "\""),
-            text[value.upperBound - 1] == UInt8(ascii: "\"")
-        {
-            value = value.lowerBound + 1..<value.upperBound - 1
-        }
+        let value = FieldSyntax.unquoted(argument.lowerBound + 1..<argument.upperBound, in: text)
         return FieldSyntax.deltaSeconds(value, in: text)
     }
 }

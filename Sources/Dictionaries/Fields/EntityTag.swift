@@ -50,8 +50,7 @@ extension EntityTag {
         if lines.count == 1, lines.first == "*" { return .any }
         var tags: [EntityTag] = []
         for line in lines {
-            let bytes = line.utf8Bytes
-            guard collect(from: bytes.span, into: &tags) else { break }
+            guard collect(from: line.utf8Bytes.span, into: &tags) else { break }
         }
         return .tags(tags)
     }

@@ -2,21 +2,6 @@ internal import Primitives
 
 /// Reading of field values as bytes: words, tokens, quoted strings and numbers (RFC 9110 section 5.6).
 enum FieldSyntax {
-    /// Returns true if the range holds the given lower-case ASCII word, letters compared without case.
-    static func equals(_ range: Range<Int>, in text: Span<UInt8>, ignoringCase word: String) -> Bool {
-        text.extracting(range).equalsIgnoringCase(word.utf8Bytes.span)
-    }
-
-    /// Returns true if the range holds the given lower-case bytes, letters compared without case.
-    static func equals(_ range: Range<Int>, in text: Span<UInt8>, ignoringCase word: [UInt8]) -> Bool {
-        text.extracting(range).equalsIgnoringCase(word.span)
-    }
-
-    /// Returns true if the range holds the given lower-case bytes, letters compared without case.
-    static func equals(_ range: Range<Int>, in text: Span<UInt8>, ignoringCase word: Span<UInt8>) -> Bool {
-        text.extracting(range).equalsIgnoringCase(word)
-    }
-
     /// Returns the end of the token that begins at the offset; the offset itself if there is none.
     static func tokenEnd(from offset: Int, in text: Span<UInt8>, limit: Int) -> Int {
         var index = offset
@@ -36,6 +21,14 @@ enum FieldSyntax {
             index += 1
         }
         return index == range.upperBound - 1
+    }
+
+    /// Returns the range without the quotation marks around it, if there are two.
+    static func unquoted(_ range: Range<Int>, in text: Span<UInt8>) -> Range<Int> {
+        let isQuoted =
+            range.count >= 2 && text[range.lowerBound] == ASCII.quote
+            && text[range.upperBound - 1] == ASCII.quote
+        return isQuoted ? range.lowerBound + 1..<range.upperBound - 1 : range
     }
 
     /// Returns the decimal number in the range, at most 2^31; nil for other text.

@@ -15,8 +15,7 @@ package enum LinkField {
     package static func dictionaryTargets(_ lines: [String]) -> [String] {
         var targets: [String] = []
         for line in lines {
-            let bytes = line.utf8Bytes
-            collect(from: bytes.span, into: &targets)
+            collect(from: line.utf8Bytes.span, into: &targets)
         }
         return targets
     }
@@ -51,9 +50,9 @@ package enum LinkField {
             let nameEnd = FieldSyntax.tokenEnd(
                 from: parameter.lowerBound, in: text, limit: parameter.upperBound)
             let name = parameter.lowerBound..<nameEnd
-            if FieldSyntax.equals(name, in: text, ignoringCase: "anchor") { return false }
+            if text.extracting(name).equalsIgnoringCase("anchor") { return false }
             // RFC 8288 section 3.3: only the first rel counts.
-            if FieldSyntax.equals(name, in: text, ignoringCase: "rel"), !isRelationSeen {
+            if text.extracting(name).equalsIgnoringCase("rel"), !isRelationSeen {
                 isRelationSeen = true
                 isRelated = namesDictionary(nameEnd..<parameter.upperBound, in: text)
             }
@@ -65,15 +64,10 @@ package enum LinkField {
     private static func namesDictionary(_ range: Range<Int>, in text: Span<UInt8>) -> Bool {
         var value = text.trimmedRange(range)
         guard !value.isEmpty, text[value.lowerBound] == UInt8(ascii: "=") else { return false }
-        value = text.trimmedRange(value.lowerBound + 1..<value.upperBound)
-        if value.count >= 2, text[value.lowerBound] == UInt8(ascii: "\""),
-            text[value.upperBound - 1] == UInt8(ascii: "\"")
-        {
-            value = value.lowerBound + 1..<value.upperBound - 1
-        }
+        value = FieldSyntax.unquoted(text.trimmedRange(value.lowerBound + 1..<value.upperBound), in: text)
         var relations = ListMembers(value, separator: UInt8(ascii: " "))
         while let relation = relations.next(in: text) {
-            if FieldSyntax.equals(relation, in: text, ignoringCase: "compression-dictionary") { return true }
+            if text.extracting(relation).equalsIgnoringCase("compression-dictionary") { return true }
         }
         return false
     }

@@ -23,10 +23,7 @@ package enum NormalPath {
     }
 
     /// Returns the form of a path.
-    package static func form(of path: String) -> Form {
-        let bytes = path.utf8Bytes
-        return form(of: bytes.span)
-    }
+    package static func form(of path: String) -> Form { form(of: path.utf8Bytes.span) }
 
     private static func form(of path: Span<UInt8>) -> Form {
         guard path.count > 0, path[0] == UInt8(ascii: "/") else { return .other }

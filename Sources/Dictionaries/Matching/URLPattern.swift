@@ -47,15 +47,13 @@ package struct URLPattern: Sendable {
 
     /// Returns true if a URL of the origin matches within the budget: for patterns from outside.
     package func matches(path: String, query: String?, within budget: inout MatchBudget) -> Bool {
-        let pathBytes = path.utf8Bytes
-        return matches(pathBytes.span, query: query, within: &budget)
+        matches(path.utf8Bytes.span, query: query, within: &budget)
     }
 
     /// Returns true if a URL with this path and any query matches.
     func matches(path: String) -> Bool {
         var budget = MatchBudget.unlimited
-        let pathBytes = path.utf8Bytes
-        return pathname.matches(pathBytes.span, within: &budget)
+        return pathname.matches(path.utf8Bytes.span, within: &budget)
     }
 
     /// The fixed text at the start of every matching path, or a part of it.
@@ -72,8 +70,7 @@ package struct URLPattern: Sendable {
     func matches(_ path: Span<UInt8>, query: String?, within budget: inout MatchBudget) -> Bool {
         guard pathname.matches(path, within: &budget) else { return false }
         if search.isAny { return true }
-        let queryBytes = (query ?? "").utf8Bytes
-        return search.matches(queryBytes.span, within: &budget)
+        return search.matches((query ?? "").utf8Bytes.span, within: &budget)
     }
 
     /// Returns the texts of the groups by name; nil if the URL does not match.
@@ -81,9 +78,8 @@ package struct URLPattern: Sendable {
     /// A name in the path hides the same name in the query. A group that took no part is left out.
     package func captures(path: String, query: String?) -> [String: Substring]? {
         let query = query ?? ""
-        let pathBytes = path.utf8Bytes
-        let queryBytes = query.utf8Bytes
-        guard let inPath = pathname.captures(pathBytes.span), let inQuery = search.captures(queryBytes.span)
+        guard let inPath = pathname.captures(path.utf8Bytes.span),
+            let inQuery = search.captures(query.utf8Bytes.span)
         else { return nil }
         var captures: [String: Substring] = [:]
         for (name, range) in inQuery { captures[name] = Self.part(range, of: query) }

@@ -8,7 +8,7 @@ package struct MediaTypes: Sendable {
     /// The same types as strings.
     private var exactTexts: [String] = []
     private var patterns: [[UInt8]] = []
-    private static let eventStream = Array("text/event-stream".utf8)
+    private static let eventStream: StaticString = "text/event-stream"
 
     /// Takes types and patterns, which are compared without case.
     package init(_ types: [String]) {
@@ -36,7 +36,7 @@ package struct MediaTypes: Sendable {
         let range = Self.essence(in: text)
         guard !range.isEmpty else { return false }
         if isExact(range, in: text) { return true }
-        if FieldSyntax.equals(range, in: text, ignoringCase: Self.eventStream) { return false }
+        if text.extracting(range).equalsIgnoringCase(Self.eventStream) { return false }
         for pattern in patterns where Self.matches(pattern, range, in: text) { return true }
         return false
     }
@@ -53,7 +53,7 @@ package struct MediaTypes: Sendable {
     }
 
     private func isExact(_ range: Range<Int>, in text: Span<UInt8>) -> Bool {
-        index(bytes: range.count) { FieldSyntax.equals(range, in: text, ignoringCase: $0) } != nil
+        index(bytes: range.count) { text.extracting(range).equalsIgnoringCase($0) } != nil
     }
 
     /// Returns the position of the first type of this length that fits; inlined, since every response asks.
@@ -73,7 +73,7 @@ package struct MediaTypes: Sendable {
         guard let contentType else { return false }
         let bytes = contentType.utf8Bytes
         let text = bytes.span
-        return FieldSyntax.equals(essence(in: text), in: text, ignoringCase: eventStream)
+        return text.extracting(essence(in: text)).equalsIgnoringCase(eventStream)
     }
 
     /// Returns true if a Content-Type is that of a document, which loads other resources.
@@ -82,8 +82,8 @@ package struct MediaTypes: Sendable {
         let bytes = contentType.utf8Bytes
         let text = bytes.span
         let essence = essence(in: text)
-        return FieldSyntax.equals(essence, in: text, ignoringCase: "text/html")
-            || FieldSyntax.equals(essence, in: text, ignoringCase: "application/xhtml+xml")
+        return text.extracting(essence).equalsIgnoringCase("text/html")
+            || text.extracting(essence).equalsIgnoringCase("application/xhtml+xml")
     }
 
     /// Returns the range of type and subtype, without parameters.

@@ -29,7 +29,7 @@ struct NamePatterns: Sendable {
     /// Returns true if a pattern matches the name in the range; linear in the patterns and the length.
     func match(_ name: Range<Int>, in text: Span<UInt8>) -> Bool {
         guard !name.isEmpty else { return false }
-        for word in exact where FieldSyntax.equals(name, in: text, ignoringCase: word) { return true }
+        for word in exact where text.extracting(name).equalsIgnoringCase(word.span) { return true }
         for word in prefixes where holds(word, at: name.lowerBound, name, in: text) { return true }
         for word in suffixes where holds(word, at: name.upperBound - word.count, name, in: text) {
             return true
@@ -49,7 +49,7 @@ struct NamePatterns: Sendable {
 
     private func holds(_ word: [UInt8], at start: Int, _ name: Range<Int>, in text: Span<UInt8>) -> Bool {
         guard start >= name.lowerBound, start + word.count <= name.upperBound else { return false }
-        return FieldSyntax.equals(start..<start + word.count, in: text, ignoringCase: word)
+        return text.extracting(start..<start + word.count).equalsIgnoringCase(word.span)
     }
 }
 

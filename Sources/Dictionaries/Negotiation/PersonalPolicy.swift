@@ -28,8 +28,7 @@ package struct PersonalPolicy: Sendable {
     }
 
     package func matches(fieldName: String) -> Bool {
-        let bytes = fieldName.utf8Bytes
-        return matches(fieldName: bytes.span)
+        matches(fieldName: fieldName.utf8Bytes.span)
     }
 
     /// Returns true if a field of this name, as it was received, is personal.

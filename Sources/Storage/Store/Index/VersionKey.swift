@@ -78,8 +78,7 @@ package enum VariantKey {
         let text = isList(name) && !value.contains("\"") ? members(of: value) : value
         let cased = isCaseless(name) ? text.lowercased() : text
         guard cased.utf8.count > valueBytesMax else { return cased }
-        let bytes = cased.utf8
-        return "sha-256 " + Digest(of: bytes.span).base64URL
+        return "sha-256 " + Digest(of: cased.utf8.span).base64URL
     }
 
     private static let valueBytesMax = 128
