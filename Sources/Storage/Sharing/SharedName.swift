@@ -164,34 +164,11 @@ extension StoreKeys {
     }
 
     private func scopeContext(of chain: ChainKey) -> [UInt8] {
-        var context = LengthPrefixed(chain.scope.sharedKind)
+        var context = LengthPrefixed(chain.scope.kind)
         context.append(chain.scope.tag?.bytes ?? [])
         context.append(chain.authority)
         context.append(chain.match)
         for destination in chain.matchDest { context.append(destination) }
         return context.bytes
-    }
-}
-
-extension ChainKey.Scope {
-    /// The word for the kind of the scope in names and records.
-    var sharedKind: String {
-        switch self {
-        case .public: "public"
-        case .unlisted: "unlisted"
-        case .private: "private"
-        case .personal: "personal"
-        }
-    }
-
-    /// Makes the scope of a kind; nil if kind and tag do not belong together.
-    init?(sharedKind kind: String, tag: IdentityTag?) {
-        switch (kind, tag) {
-        case ("public", nil): self = .public
-        case ("unlisted", nil): self = .unlisted
-        case ("private", let tag?): self = .private(tag)
-        case ("personal", let tag?): self = .personal(tag)
-        default: return nil
-        }
     }
 }

@@ -66,7 +66,7 @@ extension SharedRecord {
     private func fields(form: Form) -> [UInt8] {
         var fields = NumberedFields()
         func append(_ field: Field, _ text: String) { fields.append(field.rawValue, text) }
-        append(.scope, chain.scope.sharedKind)
+        append(.scope, chain.scope.kind)
         if let tag = chain.scope.tag { fields.append(Field.tag.rawValue, tag.bytes) }
         append(.authority, chain.authority)
         append(.match, chain.match)
@@ -174,7 +174,7 @@ extension SharedRecord {
         }
 
         var chain: ChainKey? {
-            guard let match, let scope = ChainKey.Scope(sharedKind: kind, tag: tag) else { return nil }
+            guard let match, let scope = ChainKey.Scope(kind: kind, tag: tag) else { return nil }
             let chain = ChainKey(authority: authority, scope: scope, match: match, matchDest: matchDest)
             return chain.textBytes <= SharedRecord.textBytesMax ? chain : nil
         }

@@ -5,13 +5,6 @@ internal import Primitives
 
 /// The rows of the store, to and from versions.
 enum StoreRows {
-    /// The names of the scopes in these tables; private chains have tables of their own.
-    private static let scopes: [String: ChainKey.Scope] = ["public": .public, "unlisted": .unlisted]
-
-    private static func name(of scope: ChainKey.Scope) -> String {
-        scope == .unlisted ? "unlisted" : "public"
-    }
-
     // MARK: Reading
 
     /// Calls `body` with every valid version, without its body; skips rows with invalid values.
@@ -100,7 +93,7 @@ enum StoreRows {
                 """)
         while let row = try rows.next() {
             guard let id: Int64 = row[0], let authority: String = row[1], let scopeName: String = row[2],
-                let scope = scopes[scopeName], let match: String = row[3],
+                let scope = ChainKey.Scope(kind: scopeName, tag: nil), let match: String = row[3],
                 let destinations: String = row[4]
             else { continue }
             let key = ChainKey(
@@ -186,7 +179,7 @@ enum StoreRows {
     /// Returns the row of a chain and makes it if it is missing.
     private static func row(of chain: Chain, in database: Database) throws -> Int64? {
         let names: StatementArguments = [
-            chain.key.authority, name(of: chain.key.scope), chain.key.match, text(chain.key.matchDest),
+            chain.key.authority, chain.key.scope.kind, chain.key.match, text(chain.key.matchDest),
         ]
         try database.cachedStatement(
             sql: """
@@ -259,18 +252,20 @@ enum StoreRows {
     }
 
     private static func renew(_ version: Version, in database: Database) throws {
-        guard !version.chainKey.scope.isSealed else { return try PrivateRows.renew(version, in: database) }
+        let isSealed = version.chainKey.scope.isSealed
+        // The table of private versions has no heads.
+        let head: StatementArguments = isSealed ? [] : [version.headData]
         try database.cachedStatement(
             sql: """
-                UPDATE version SET etag = ?, content_type = ?, rank = ?, last_wanted = \(laterWanted),
-                    max_age = ?, is_upstream_match = ?, head = ?, holders = ?, is_proven = ?, last_offered = ?,
-                    last_advertised = ?
+                UPDATE \(isSealed ? "private_version" : "version") SET \(isSealed ? "" : "head = ?,")
+                    etag = ?, content_type = ?, rank = ?, last_wanted = \(laterWanted), max_age = ?,
+                    is_upstream_match = ?, holders = ?, is_proven = ?, last_offered = ?, last_advertised = ?
                 WHERE id = ? AND rank <= ?
                 """
         ).execute(
-            arguments: [
+            arguments: head + [
                 version.etag, version.contentType, version.rank, version.lastWanted, version.maxAge,
-                version.isUpstreamMatch, version.headData,
+                version.isUpstreamMatch,
             ] + arguments(version.demand) + [version.id, version.rank])
     }
 

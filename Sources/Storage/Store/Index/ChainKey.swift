@@ -92,3 +92,26 @@ package struct IdentityTag: Hashable, Sendable {
 
     var bytes: [UInt8] { code.bytes }
 }
+
+extension ChainKey.Scope {
+    /// The word for the kind of the scope, on disk and in the names and records that nodes share.
+    var kind: String {
+        switch self {
+        case .public: "public"
+        case .unlisted: "unlisted"
+        case .private: "private"
+        case .personal: "personal"
+        }
+    }
+
+    /// Makes the scope of a kind; nil if kind and tag do not belong together.
+    init?(kind: String, tag: IdentityTag?) {
+        switch (kind, tag) {
+        case ("public", nil): self = .public
+        case ("unlisted", nil): self = .unlisted
+        case ("private", let tag?): self = .private(tag)
+        case ("personal", let tag?): self = .personal(tag)
+        default: return nil
+        }
+    }
+}

@@ -120,21 +120,6 @@ enum PrivateRows {
             ] + StoreRows.arguments(version.demand) + [insertion.promises.data])
     }
 
-    static func renew(_ version: Version, in database: Database) throws {
-        try database.cachedStatement(
-            sql: """
-                UPDATE private_version SET etag = ?, content_type = ?, rank = ?,
-                    last_wanted = \(StoreRows.laterWanted), max_age = ?, is_upstream_match = ?, holders = ?,
-                    is_proven = ?, last_offered = ?, last_advertised = ?
-                WHERE id = ? AND rank <= ?
-                """
-        ).execute(
-            arguments: [
-                version.etag, version.contentType, version.rank, version.lastWanted, version.maxAge,
-                version.isUpstreamMatch,
-            ] + StoreRows.arguments(version.demand) + [version.id, version.rank])
-    }
-
     /// Removes the versions of these chains, and then the chains.
     static func remove(chains: [Int64], from database: Database) throws {
         let versions = try database.cachedStatement(sql: "DELETE FROM private_version WHERE chain = ?")
