@@ -58,8 +58,9 @@ struct LengthPrefixed {
     private(set) var bytes: [UInt8] = []
 
     /// Begins with a label that names the purpose of the parts.
-    init(_ label: String) {
+    init(_ label: String, _ parts: [UInt8]...) {
         append(label)
+        for part in parts { append(part) }
     }
 
     mutating func append(_ part: some Collection<UInt8>) {

@@ -136,9 +136,8 @@ extension StoreKeys {
 
     /// Returns the name of a version in the shared store.
     func sharedName(of digest: Digest, in chain: ChainKey) -> Digest {
-        var message = LengthPrefixed("name")
-        message.append(scopeContext(of: chain))
-        message.append(digest.bytes)
+        let scope = LengthPrefixed(chain.scope.kind, chain.scope.tag?.bytes ?? [], chain: chain)
+        let message = LengthPrefixed("name", scope.bytes, digest.bytes)
         guard let name = Digest(bytes: sharing.code(of: message.bytes)) else {
             preconditionFailure("a code has 32 bytes")
         }
@@ -158,17 +157,6 @@ extension StoreKeys {
     }
 
     private func sharedContext(_ name: Digest) -> [UInt8] {
-        var context = LengthPrefixed("shared version")
-        context.append(name.bytes)
-        return context.bytes
-    }
-
-    private func scopeContext(of chain: ChainKey) -> [UInt8] {
-        var context = LengthPrefixed(chain.scope.kind)
-        context.append(chain.scope.tag?.bytes ?? [])
-        context.append(chain.authority)
-        context.append(chain.match)
-        for destination in chain.matchDest { context.append(destination) }
-        return context.bytes
+        LengthPrefixed("shared version", name.bytes).bytes
     }
 }

@@ -24,13 +24,7 @@ extension StoreKeys {
     }
 
     private func message(_ label: String, _ digest: Digest, _ chain: ChainKey) -> LengthPrefixed {
-        var message = LengthPrefixed(label)
-        message.append(digest.bytes)
-        message.append(chain.scope.tag?.bytes ?? [])
-        message.append(chain.authority)
-        message.append(chain.match)
-        for destination in chain.matchDest { message.append(destination) }
-        return message
+        LengthPrefixed(label, digest.bytes, chain.scope.tag?.bytes ?? [], chain: chain)
     }
 
     /// Returns the chain of a personal response: the chain of one body, for clients that were given exactly
@@ -40,11 +34,8 @@ extension StoreKeys {
     package func personalChain(
         authority: String, match: String, matchDest: [String], digest: Digest
     ) -> ChainKey? {
-        var message = LengthPrefixed("capability")
-        message.append(digest.bytes)
-        message.append(authority)
-        message.append(match)
-        for destination in matchDest { message.append(destination) }
+        let chain = ChainKey(authority: authority, match: match, matchDest: matchDest)
+        let message = LengthPrefixed("capability", digest.bytes, chain: chain)
         return IdentityTag(bytes: identities.code(of: message.bytes)).map {
             ChainKey(authority: authority, scope: .personal($0), match: match, matchDest: matchDest)
         }

@@ -143,23 +143,16 @@ enum PrivateRows {
 ///
 /// Personal chains of one resource share a row; each of their versions carries the tag of its chain.
 enum PrivateChainFacts {
-    private static let ofIdentity = Array("1".utf8)
-    private static let ofPersons = Array("2".utf8)
+    private static let ofIdentity = "1"
+    private static let ofPersons = "2"
 
     /// Returns the encoding: the tag of an identity, the authority, the match and each match-dest, every part
     /// preceded by its length.
     static func bytes(_ key: ChainKey) -> [UInt8] {
-        var parts: LengthPrefixed
         if case .private(let tag) = key.scope {
-            parts = LengthPrefixed("1")
-            parts.append(tag.bytes)
-        } else {
-            parts = LengthPrefixed("2")
+            return LengthPrefixed(ofIdentity, tag.bytes, chain: key).bytes
         }
-        parts.append(key.authority)
-        parts.append(key.match)
-        for destination in key.matchDest { parts.append(destination) }
-        return parts.bytes
+        return LengthPrefixed(ofPersons, chain: key).bytes
     }
 
     /// The owner of a row in the table of private chains.
@@ -188,13 +181,13 @@ enum PrivateChainFacts {
     /// Decodes the names; returns nil if the bytes were not made by `bytes`.
     static func owner(_ bytes: [UInt8]) -> Owner? {
         guard let parts = LengthPrefixed.parts(of: bytes), parts.count >= 3 else { return nil }
-        if parts[0] == ofPersons {
+        if parts[0].elementsEqual(ofPersons.utf8) {
             let texts = parts.dropFirst().map { String(decoding: $0, as: UTF8.self) }
             return .persons(authority: texts[0], match: texts[1], matchDest: Array(texts.dropFirst(2)))
         }
-        guard parts[0] == ofIdentity, parts.count >= 4, let tag = IdentityTag(bytes: parts[1]) else {
-            return nil
-        }
+        guard parts[0].elementsEqual(ofIdentity.utf8), parts.count >= 4,
+            let tag = IdentityTag(bytes: parts[1])
+        else { return nil }
         let texts = parts.dropFirst(2).map { String(decoding: $0, as: UTF8.self) }
         let key = ChainKey(
             authority: texts[0], scope: .private(tag), match: texts[1], matchDest: Array(texts.dropFirst(2)))

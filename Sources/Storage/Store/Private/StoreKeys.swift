@@ -54,48 +54,35 @@ package final class StoreKeys: Sendable {
 
     /// Returns a number that stands for a client as long as the key stays.
     package func clientNumber(of name: [UInt8]) -> UInt64 {
-        var message = LengthPrefixed("client number")
-        message.append(name)
-        return identities.code(of: message.bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        identities.code(of: LengthPrefixed("client number", name).bytes).prefix(8).reduce(0) {
+            $0 << 8 | UInt64($1)
+        }
     }
 
     package func clientNumber(of tag: IdentityTag) -> UInt64 { clientNumber(of: tag.bytes) }
 
     /// Returns the name of a private chain on disk.
     func name(of chain: ChainKey, _ tag: IdentityTag) -> [UInt8] {
-        var message = LengthPrefixed("chain")
-        message.append(tag.bytes)
-        message.append(chain.authority)
-        message.append(chain.match)
-        for destination in chain.matchDest { message.append(destination) }
-        return chains.code(of: message.bytes)
+        chains.code(of: LengthPrefixed("chain", tag.bytes, chain: chain).bytes)
     }
 
     /// Returns the name of a private chain's row on disk; personal chains of one resource share a row.
     func rowName(of chain: ChainKey) -> [UInt8] {
         if case .private(let tag) = chain.scope { return name(of: chain, tag) }
-        var message = LengthPrefixed("persons")
-        message.append(chain.authority)
-        message.append(chain.match)
-        for destination in chain.matchDest { message.append(destination) }
-        return chains.code(of: message.bytes)
+        return chains.code(of: LengthPrefixed("persons", chain: chain).bytes)
     }
 
     /// Returns the name of a text within the chains of an identity, in memory and on disk.
     ///
     /// Texts are only ever compared.
     func name(of text: String, as label: Label, _ tag: IdentityTag) -> String {
-        var message = LengthPrefixed(label.rawValue)
-        message.append(tag.bytes)
-        message.append(text)
+        let message = LengthPrefixed(label.rawValue, tag.bytes, Array(text.utf8))
         return Base64.encodeURL(chains.code(of: message.bytes))
     }
 
     /// Returns the name of a body within the scope of an identity; its digest may be known to others.
     func name(of digest: Digest, _ tag: IdentityTag) -> Digest {
-        var message = LengthPrefixed("row")
-        message.append(tag.bytes)
-        message.append(digest.bytes)
+        let message = LengthPrefixed("row", tag.bytes, digest.bytes)
         guard let name = Digest(bytes: rows.code(of: message.bytes)) else {
             preconditionFailure("a code has 32 bytes")
         }
@@ -132,17 +119,19 @@ package final class StoreKeys: Sendable {
     // Each row has a sealing key of its own, so that random nonces never collide, however many rows there
     // are.
 
-    private func chainContext(_ name: [UInt8]) -> [UInt8] {
-        var context = LengthPrefixed("chain facts")
-        context.append(name)
-        return context.bytes
-    }
+    private func chainContext(_ name: [UInt8]) -> [UInt8] { LengthPrefixed("chain facts", name).bytes }
 
     private func rowContext(_ row: Digest, _ chain: [UInt8]) -> [UInt8] {
-        var context = LengthPrefixed("body")
-        context.append(chain)
-        context.append(row.bytes)
-        return context.bytes
+        LengthPrefixed("body", chain, row.bytes).bytes
+    }
+}
+
+extension LengthPrefixed {
+    /// Begins with a label and parts, and ends with what names a chain within its scope.
+    init(_ label: String, _ parts: [UInt8]..., chain: ChainKey) {
+        self.init(label)
+        for part in parts { append(part) }
+        for text in [chain.authority, chain.match] + chain.matchDest { append(text) }
     }
 }
 
