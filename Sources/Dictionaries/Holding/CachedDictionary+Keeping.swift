@@ -1,5 +1,3 @@
-internal import Primitives
-
 /// A cause for which a client does not keep a response as a dictionary.
 package enum UnkeptCause: String, Error, Sendable {
     /// The status is not 200, or a 304 confirms nothing that is held.

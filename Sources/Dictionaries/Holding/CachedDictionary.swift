@@ -1,5 +1,3 @@
-internal import Primitives
-
 /// A client's record of a dictionary: its origin, its pattern and its lifetime (RFC 9842 section 2.1).
 package struct CachedDictionary: Codable, Equatable, Sendable {
     /// The version of the record format; records of other versions are not read.

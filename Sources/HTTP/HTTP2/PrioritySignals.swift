@@ -1,5 +1,3 @@
-internal import Primitives
-
 /// The client's priority signals on one connection (RFC 9218).
 ///
 /// Pure. Keeps the newest PRIORITY_UPDATE of each stream that is not open yet, which counts more than the request's own

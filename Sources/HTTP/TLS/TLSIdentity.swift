@@ -1,6 +1,5 @@
 internal import COpenSSL
 internal import Glibc
-internal import Primitives
 
 /// A checked certificate with its chain and its key.
 // @unchecked proof: nothing changes after `init`; OpenSSL counts the references to certificates and keys

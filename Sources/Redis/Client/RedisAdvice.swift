@@ -1,5 +1,3 @@
-internal import Primitives
-
 /// What the settings of a server mean for a shared store, read from INFO; a pure function.
 package enum RedisAdvice {
     /// A finding about the server.

@@ -1,5 +1,3 @@
-internal import Primitives
-
 /// The progress in one stream that is followed, and what its server's facts say about it; a pure value.
 struct StreamProgress: Sendable {
     /// The position of the last entry that was passed on.

@@ -1,5 +1,4 @@
 package import Dictionaries
-internal import Primitives
 
 /// The versions that nodes have announced: digests without bodies, within bounds of number and bytes.
 ///
