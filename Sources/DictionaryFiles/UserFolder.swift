@@ -21,7 +21,6 @@ struct UserFolder: Sendable {
         }.min()
     }
 
-    /// The dictionaries of a generation.
     func dictionaries(of generation: Int) -> DictionaryFolder {
         DictionaryFolder(files: files.folder("\(generation)\(Self.generationExtension)"))
     }

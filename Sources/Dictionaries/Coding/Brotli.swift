@@ -101,8 +101,6 @@ internal import CBrotli
     /// of a dictionary that was not prepared.
     ///
     /// Fitted to the allocations of brotli 1.1 for bodies of 11 KB to 4 MB at every window. The tests compare both.
-    ///
-    /// Fitted to what brotli 1.1 allocated for bodies of 11 KB to 4 MB at every window; the tests compare.
     static func memoryEstimate(options: EncoderOptions) -> Int {
         let window = DictionaryFit.brotliWindow(
             bodyBytes: options.bodyBytes, dictionaryBytes: options.dictionary?.body.count ?? 0)

@@ -5,19 +5,15 @@ internal import Primitives
 /// If the field contradicts itself, the stricter reading counts: the shorter of two lifetimes, and 0 for an invalid
 /// one.
 package struct CacheControl: Equatable, Sendable {
-    /// `no-store`.
     package var noStore = false
     /// `no-cache`, qualified with field names or not.
     package var noCache = false
     /// `private`, qualified with field names or not.
     package var isPrivate = false
-    /// `public`.
     package var isPublic = false
-    /// `must-revalidate`.
     package var mustRevalidate = false
     /// `immutable` (RFC 8246).
     package var immutable = false
-    /// `no-transform`.
     package var noTransform = false
     /// `max-age` in seconds.
     package var maxAge: Int?

@@ -22,7 +22,6 @@ package enum NormalPath {
         case other
     }
 
-    /// Returns the form of a path.
     package static func form(of path: String) -> Form { form(of: path.utf8Bytes.span) }
 
     private static func form(of path: Span<UInt8>) -> Form {

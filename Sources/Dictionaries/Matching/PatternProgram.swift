@@ -1,6 +1,5 @@
 /// A pattern compiled for `PatternMatcher`.
 struct PatternProgram {
-    /// One instruction.
     enum Instruction: Equatable {
         /// Takes this byte.
         case byte(UInt8)

@@ -29,7 +29,6 @@ struct ClientRequest {
             query: parts.percentEncodedQuery)
     }
 
-    /// Returns the method of a request.
     static func method(_ request: URLRequest) -> String { request.httpMethod ?? "GET" }
 
     /// Returns true if dictionaries may have a part in a request: a GET of the whole, a QUERY or a POST, at a trustworthy

@@ -1,6 +1,5 @@
 /// The counts of a client since its start.
 package struct RedisStatistics: Sendable {
-    /// The result of a command.
     package enum CommandResult: String, Sendable, CaseIterable {
         case ok, error, timeout, lost, unavailable, busy
     }

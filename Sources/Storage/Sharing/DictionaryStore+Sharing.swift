@@ -5,7 +5,6 @@ internal import Synchronization
 /// A version that a node may share: its facts as its response stated them, and its body.
 package struct SharableVersion: Sendable {
     package let version: Version
-    /// The key of its chain.
     package var chainKey: ChainKey { version.chainKey }
     /// True while its chain is in probation: few such versions are ever wanted again.
     package var isProvisional: Bool { !version.chain.isEstablished }
