@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The frames as they come and go, and what they cost.
 extension HTTP2Session: FrameEngineOwner {
     /// The bytes of all header sections at a time.

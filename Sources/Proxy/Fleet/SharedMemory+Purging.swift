@@ -44,12 +44,10 @@ extension SharedMemory {
         return done.wait(timeout: .now() + .seconds(Self.replySeconds)) == .success && isTold.withLock { $0 }
     }
 
-    /// Carries an order of a node out; `time` is that of its entry, in milliseconds since 1970.
-    func heedPurge(_ value: [UInt8], at time: UInt64) {
+    /// Carries an order of a node out that was given at this time, in milliseconds since 1970.
+    func heedPurge(_ value: [UInt8], at time: Int64) {
         guard let order = PurgeOrder(sharedBytes: value) else { return }
-        let micros = Int64(clamping: time).multipliedReportingOverflow(by: 1000)
-        let purge = purgeMaker.makePurge(
-            of: order, rankMax: micros.overflow ? .max : micros.partialValue + Self.skewMicroseconds)
+        let purge = purgeMaker.makePurge(of: order, rankMax: time * 1000 + Self.skewMicroseconds)
         let isFirst = purges.withLock { purges in
             purges.former.add(purge)
             defer { purges.waiting.add(purge) }
@@ -73,9 +71,10 @@ extension SharedMemory {
         let own = removed.compactMap { version in
             store.name(of: version, commonKeys).map { (name: $0, bytes: version.bytes) }
         }
+        let now = SystemClock.unixMicroseconds
         let known = state.withLock { $0.index }.allNews.filter { news in
-            news.chain.map { chain in due.contains { $0.includes(chain, url: nil, rank: news.rank) } }
-                ?? false
+            guard let chain = news.chain else { return false }
+            return due.contains { $0.includes(chain, url: nil, rank: min(news.rank, now)) }
         }
         let all = own + known.map { (name: $0.name, bytes: $0.bytes) }
         let keys = all.flatMap { one in

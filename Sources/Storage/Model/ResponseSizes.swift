@@ -16,7 +16,7 @@ package protocol ResponseSizes: Sendable {
 
 extension ResponseSizes {
     /// The bytes of a version's row and its places in the indexes.
-    package var rowBytes: Int { 250 }
+    package static var rowBytes: Int { 250 }
 }
 
 /// The way in which Dictum has made a delta, which depends on what clients requested before.

@@ -76,7 +76,7 @@ struct MeasuredSizes: ResponseSizes {
         sizes = deltas.map { (Double($0.versionsBack), $0.dcz) }
     }
 
-    var packedBytes: Int { min(plainBytes, sizes[sizes.count - 1].cost.bytes) + rowBytes }
+    var packedBytes: Int { min(plainBytes, sizes[sizes.count - 1].cost.bytes) + Self.rowBytes }
 
     /// Returns the size by a straight line between two measured ages, on logarithmic scales; beyond the oldest, the
     /// last line goes on until the size without a dictionary.

@@ -20,7 +20,7 @@ struct PackedFeed: Sendable {
     /// It counts `times`, since a simulated admission stands for several real ones.
     mutating func admit(bodyOf second: Int, page: Int, _ sizes: some ResponseSizes, times: Int) {
         admissions += times
-        bytes += sizes.rowBytes * times
+        bytes += type(of: sizes).rowBytes * times
         guard var base = bases[page] else { return begin(page, at: second, sizes) }
         let frameBytes = sizes.deltaBytes(from: base.second, to: second, .first)
         base.choice.record(frameBytes: frameBytes, times: times)
@@ -36,7 +36,7 @@ struct PackedFeed: Sendable {
     /// Adds personal bodies, which have no base and are sealed.
     mutating func admitPersonal(_ sizes: some ResponseSizes, times: Int) {
         admissions += times
-        bytes += (sizes.rowBytes + sizes.plainBytes) * times
+        bytes += (type(of: sizes).rowBytes + sizes.plainBytes) * times
     }
 
     private mutating func begin(_ page: Int, at second: Int, _ sizes: some ResponseSizes) {

@@ -34,7 +34,7 @@ struct SizeModel: ResponseSizes {
             from: SimulatedFeed.body(at: 2 * deploy - 90, number: 2, page: 1), to: body)
         packedBytes =
             try Self.mean([-60, -1900, -3700]) { (3 * deploy + $0 - 1800, 3 * deploy + $0) }
-            + rowBytes
+            + Self.rowBytes
         within = try (0...13).map { exponent in
             try Self.mean([-60, -1900, -3700]) { end in
                 let second = 3 * deploy + end

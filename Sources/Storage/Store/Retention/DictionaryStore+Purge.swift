@@ -45,11 +45,14 @@ package struct PurgeOrder: Sendable, Equatable {
 
 /// An order as a store carries it out.
 package struct Purge: Sendable {
-    package var order: PurgeOrder
+    fileprivate var order: PurgeOrder
     /// True for the chains of the order's route; the URL is that of the version, if it is known.
-    package let isOfRoute: @Sendable (_ route: String, ChainKey, _ url: String?) -> Bool
+    private let isOfRoute: @Sendable (_ route: String, ChainKey, _ url: String?) -> Bool
     /// The time of admission, in microseconds since 1970, up to which versions are removed.
-    package var rankMax: Int64
+    private var rankMax: Int64
+    /// That time for each user of the order: orders for several users are carried out together, and what one of them got
+    /// between two of them stays.
+    private var rankMaxOfOwners: [IdentityTag: Int64]?
     /// The time of admission up to which learned dictionaries are removed: that at which this node heeds the order, as they have
     /// text of versions that are older than they.
     fileprivate var heededAt = SystemClock.unixMicroseconds
@@ -59,15 +62,14 @@ package struct Purge: Sendable {
         isOfRoute: @escaping @Sendable (_ route: String, ChainKey, _ url: String?) -> Bool
     ) {
         (self.order, self.rankMax, self.isOfRoute) = (order, rankMax, isOfRoute)
+        rankMaxOfOwners = order.owners.map { owners in
+            Dictionary(uniqueKeysWithValues: owners.map { ($0, rankMax) })
+        }
     }
 
     /// Returns true if a version is to be removed; its URL is nil if it is unknown, as in sealed chains.
     package func includes(_ chain: ChainKey, url: String?, rank: Int64) -> Bool {
-        let isLearned = url.map { $0 == VersionKey.learnedURL(of: chain) } ?? false
-        guard rank <= (isLearned ? heededAt : rankMax) else { return false }
-        if let owners = order.owners {
-            guard case .private(let tag) = chain.scope, owners.contains(tag) else { return false }
-        }
+        guard let last = rankMax(of: chain, url: url), rank <= last else { return false }
         if let host = order.host, !Self.isHost(host, of: chain.authority) { return false }
         if let path = order.path, !Self.isPath(path, of: chain, url: url) { return false }
         return order.route.map { isOfRoute($0, chain, url) } ?? true
@@ -77,6 +79,43 @@ package struct Purge: Sendable {
     package func includes(_ version: Version) -> Bool {
         includes(version.chainKey, url: version.url, rank: version.rank)
     }
+
+    /// Returns the time of admission up to which versions of a chain are removed; nil if it is none of the order's users'.
+    private func rankMax(of chain: ChainKey, url: String?) -> Int64? {
+        if let rankMaxOfOwners {
+            guard case .private(let tag) = chain.scope else { return nil }
+            return rankMaxOfOwners[tag]
+        }
+        return url == VersionKey.learnedURL(of: chain) ? heededAt : rankMax
+    }
+
+    /// The time up to which the order may include a version.
+    fileprivate var last: Int64 { min(rankMax, heededAt) }
+
+    /// Has the order include nothing that comes after a time.
+    fileprivate mutating func limit(to time: Int64) {
+        rankMax = min(rankMax, time)
+        rankMaxOfOwners = rankMaxOfOwners?.mapValues { min($0, time) }
+        heededAt = min(heededAt, time)
+    }
+
+    /// Returns the order that does what both do, if they differ only in their users.
+    fileprivate func merged(with later: Purge) -> Purge? {
+        guard let ranks = rankMaxOfOwners, let others = later.rankMaxOfOwners,
+            ranks.count + others.count <= Self.ownersMax
+        else { return nil }
+        var merged = later
+        merged.order.owners = order.owners
+        guard merged.order == order else { return nil }
+        let all = ranks.merging(others, uniquingKeysWith: max)
+        merged.rankMaxOfOwners = all
+        merged.order.owners = Set(all.keys)
+        merged.rankMax = max(rankMax, later.rankMax)
+        merged.heededAt = max(heededAt, later.heededAt)
+        return merged
+    }
+
+    private static let ownersMax = 4_096
 
     private static func isHost(_ host: String, of authority: String) -> Bool {
         authority == host || authority.hasPrefix(host + ":")
@@ -109,25 +148,19 @@ package struct PurgeList: Sendable {
     ///
     /// Those that differ only in their users are one, so that many log-outs cost one visit of the store.
     package mutating func add(_ purge: Purge) {
-        if let last = all.indices.last, let merged = Self.merged(all[last], purge) {
+        if let last = all.indices.last, let merged = all[last].merged(with: purge) {
             all[last] = merged
         } else {
             all.append(purge)
             guard all.count > countMax else { return }
-            let oldest = all.removeFirst()
-            forgottenRank = max(forgottenRank, min(oldest.rankMax, oldest.heededAt))
+            forgottenRank = max(forgottenRank, all.removeFirst().last)
         }
     }
 
-    private static func merged(_ former: Purge, _ purge: Purge) -> Purge? {
-        guard let owners = purge.order.owners, let others = former.order.owners else { return nil }
-        var merged = purge
-        merged.order.owners = others
-        guard merged.order == former.order, owners.count + others.count <= 4_096 else { return nil }
-        merged.order.owners = owners.union(others)
-        merged.rankMax = max(purge.rankMax, former.rankMax)
-        merged.heededAt = max(purge.heededAt, former.heededAt)
-        return merged
+    /// Forgets future times once the clock was set back.
+    mutating func turnBack(to time: Int64) {
+        for index in all.indices { all[index].limit(to: time) }
+        forgottenRank = min(forgottenRank, time)
     }
 
     package mutating func takeAll() -> [Purge] {
@@ -147,16 +180,19 @@ extension DictionaryStore {
     /// copy that had begun before (`reserve`) is not admitted.
     /// It visits every version and waits for the disk: never call it on an event loop.
     package func purge(_ purges: [Purge], isDryRun: Bool = false) -> [Version] {
+        let now = SystemClock.unixMicroseconds
         let purges = purges.map { purge in
             var purge = purge
-            purge.heededAt = SystemClock.unixMicroseconds
+            purge.heededAt = now
             return purge
         }
         if !isDryRun { refuseCopies(of: purges) }
         var chosen: [Version] = []
         var unsure: [Int64: Version] = [:]
         func isChosen(_ version: Version, _ url: String?) -> Bool {
-            purges.contains { $0.includes(version.chainKey, url: url, rank: version.rank) }
+            // What is here came before now, although its rank may be later: by a clock that was set back since.
+            let rank = min(version.rank, now)
+            return purges.contains { $0.includes(version.chainKey, url: url, rank: rank) }
         }
         for version in memory.index.allVersions() {
             let isSealed = version.chainKey.scope.isSealed
@@ -185,7 +221,7 @@ extension DictionaryStore {
         let now = SystemClock.unixMicroseconds
         memory.state.withLock { state in
             for var purge in purges {
-                purge.rankMax = min(purge.rankMax, now)
+                purge.limit(to: now)
                 state.purges.add(purge)
             }
         }

@@ -40,6 +40,7 @@ extension DictionaryStore {
     private func turnBack(to now: Int) {
         guard now < memory.now - Self.clockSecondsMax else { return }
         memory.turnBack(to: now)
+        memory.state.withLock { $0.purges.turnBack(to: Int64(now) * 1_000_000) }
         let versions = memory.index.allVersions()
         for start in stride(from: 0, to: versions.count, by: StoreMemory.groupCount) {
             let group = versions[start..<min(start + StoreMemory.groupCount, versions.count)]
