@@ -68,13 +68,23 @@ package struct ConfigurationCheck: Sendable, Encodable {
         of route: RouteConfiguration, _ policy: DictionaryPolicy, _ template: Template
     ) -> [Example] {
         let urls = route.match.patterns.flatMap {
-            PatternExample.urls(of: $0.text, varying: { template.text.contains("<\($0)>") })
+            Self.urls(of: $0, keeping: { template.text.contains("<\($0)>") })
         }
         return urls.compactMap { url in
             let parts = PathAndQuery(url)
             guard let pattern = route.match.first(parts) else { return nil }
             return policy.covers.matchValue(for: parts, route: pattern).map { Example(url: url, chain: $0) }
         }
+    }
+
+    /// Returns three URLs: two that differ only in the groups that are not kept, and one that differs in the others.
+    private static func urls(of pattern: URLPattern, keeping isKept: (String) -> Bool) -> [String] {
+        var urls: [String] = []
+        for (kept, other) in [("one", "1a2b"), ("one", "3c4d"), ("two", "1a2b")] {
+            let url = pattern.example { isKept($0) ? kept : other }
+            if !urls.contains(url) { urls.append(url) }
+        }
+        return urls
     }
 
     /// The result for people, one fact per line.
