@@ -4,8 +4,8 @@ internal import HTTP
 extension Configuration {
     /// Reports addresses that are given twice; port 0 stands for a different port each time.
     func checkAddresses(_ reader: inout SettingsReader) {
-        var takers: [ListenAddress: String] = [:]
-        var names = listeners.enumerated().map { ("listeners[\($0)]", ListenAddress?.some($1.address)) }
+        var takers: [ConfiguredAddress: String] = [:]
+        var names = listeners.enumerated().map { ("listeners[\($0)]", ConfiguredAddress?.some($1.address)) }
         names.append(("admin", admin?.address))
         for (name, address) in names {
             guard let address else { continue }

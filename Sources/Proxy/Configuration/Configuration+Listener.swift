@@ -4,7 +4,7 @@ internal import Primitives
 extension Configuration {
     /// A listener.
     package struct Listener: Sendable, Equatable {
-        package var address: ListenAddress
+        package var address: ConfiguredAddress
         /// The versions of HTTP that clients may choose.
         package var protocols = HTTPProtocols.all
 
@@ -27,7 +27,7 @@ extension Configuration {
         package var keepAlive = 60_000
 
         /// Makes a listener.
-        package init(address: ListenAddress) { self.address = address }
+        package init(address: ConfiguredAddress) { self.address = address }
 
         /// The default listener.
         static let standard = Listener(address: .tcp(host: "127.0.0.1", port: 8080))

@@ -7,11 +7,11 @@ internal import Storage
 /// Safe from any thread.
 final class TLSServers: Sendable {
     /// The servers by the addresses of their listeners.
-    private let servers: [ListenAddress: TLSServer]
+    private let servers: [ConfiguredAddress: TLSServer]
 
     /// Reads the certificate files of every TLS listener.
     init(_ listeners: [Configuration.Listener], ticketKeys: TLSTicketKeys) throws(StartError) {
-        var servers: [ListenAddress: TLSServer] = [:]
+        var servers: [ConfiguredAddress: TLSServer] = [:]
         for listener in listeners {
             guard let tls = listener.tls else { continue }
             do throws(TLSError) {
@@ -25,7 +25,7 @@ final class TLSServers: Sendable {
     }
 
     /// Returns the TLS server of the listener at an address, or nil for plain text.
-    subscript(address: ListenAddress) -> TLSServer? { servers[address] }
+    subscript(address: ConfiguredAddress) -> TLSServer? { servers[address] }
 
     /// The end of the certificates' validity in seconds since 1970, by listener; of several certificates, the first end.
     var ends: [(listener: String, seconds: Int)] {

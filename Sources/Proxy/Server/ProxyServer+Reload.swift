@@ -150,7 +150,7 @@ private enum AdminChange {
     }
 }
 
-extension ListenAddress {
+extension ConfiguredAddress {
     /// The port, or nil if the system chooses it.
     fileprivate var port: UInt16? {
         if case .tcp(_, let port) = self, port != 0 { port } else { nil }

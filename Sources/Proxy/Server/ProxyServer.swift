@@ -145,20 +145,16 @@ package final class ProxyServer: Sendable {
     }
 
     /// Returns the address of a listener; resolving a name blocks.
-    private static func endpoint(of address: ListenAddress) throws(StartError) -> Endpoint {
-        switch address {
-        case .unix(let path): return .unix(path: path)
-        case .tcp(let host, let port):
-            guard let found = Endpoint.resolve(host: host, port: port).first else {
-                throw .cannotListen(address.description, "the name has no address")
-            }
-            return found
+    private static func endpoint(of address: ConfiguredAddress) throws(StartError) -> Endpoint {
+        guard let found = address.endpoints.first else {
+            throw .cannotListen(address.description, "the name has no address")
         }
+        return found
     }
 
     /// Opens `count` sockets at an address, beside existing ones if `isShared`.
     static func open(
-        _ address: ListenAddress, count: Int, isShared: Bool = false, isMultipath: Bool = false
+        _ address: ConfiguredAddress, count: Int, isShared: Bool = false, isMultipath: Bool = false
     ) throws(StartError) -> [ListeningSocket] {
         let endpoint = try endpoint(of: address)
         do throws(SystemError) {

@@ -11,11 +11,11 @@ import Testing
         "unix:/" + String(repeating: "x", count: 107),
     ])
     func `an address that cannot be listened on is refused`(text: String) {
-        #expect(ListenAddress(text) == nil)
+        #expect(ConfiguredAddress(text) == nil)
     }
 
     @Test(arguments: [
-        ("127.0.0.1:8080", ListenAddress.tcp(host: "127.0.0.1", port: 8080)),
+        ("127.0.0.1:8080", ConfiguredAddress.tcp(host: "127.0.0.1", port: 8080)),
         ("[::1]:0", .tcp(host: "::1", port: 0)),
         ("localhost:65535", .tcp(host: "localhost", port: 65535)),
         ("unix:/run/d.sock", .unix(path: "/run/d.sock")),
@@ -24,13 +24,13 @@ import Testing
             .unix(path: "/" + String(repeating: "x", count: 106))
         ),
     ])
-    func `an address is read and written back`(text: String, address: ListenAddress) {
-        #expect(ListenAddress(text) == address)
+    func `an address is read and written back`(text: String, address: ConfiguredAddress) {
+        #expect(ConfiguredAddress(text) == address)
         #expect(address.description == text)
     }
 
     @Test func `a port alone is every IPv4 address of this machine`() {
-        #expect(ListenAddress(":8080") == .tcp(host: "0.0.0.0", port: 8080))
+        #expect(ConfiguredAddress(":8080") == .tcp(host: "0.0.0.0", port: 8080))
     }
 
     @Test(arguments: [
