@@ -37,49 +37,24 @@ extension Configuration {
 extension Configuration {
     /// The TLS settings of a listener.
     package struct TLS: Sendable, Equatable {
-        /// The files of one certificate.
-        package struct Certificate: Sendable, Equatable {
-            /// The certificate chain without the root, in PEM.
-            package var certificate = ""
-            /// The private key, in PEM.
-            package var privateKey = ""
-            /// An OCSP response in DER; nil for none.
-            package var ocsp: String?
-        }
-
         /// The certificate chain of the first certificate.
         package var certificate: String?
         package var privateKey: String?
         package var ocsp: String?
-        /// Further certificates, chosen by the server name that a client sends.
-        package var certificates: [Certificate] = []
-        /// The oldest TLS version to accept.
-        package var minVersion = TLSVersion.tls12
-
-        /// The authorities for client certificates, in PEM; nil if clients are not asked for one.
-        package var clientAuthority: String?
-        /// Requires or merely accepts client certificates.
-        package var clientAuthentication = TLSServerSettings.ClientAuthentication.required
+        /// All other settings of the server; its certificates are the further ones.
+        package var server = TLSServerSettings(certificates: [])
         /// The request field that tells the upstream the subject of the client's certificate.
         package var clientSubjectField: String?
-        /// True if safe requests may arrive as early data (RFC 8446 section 2.3).
-        package var takesEarlyData = false
 
         /// The settings in the form that `TLSServerContext` takes.
         package func settings(_ protocols: HTTPProtocols) -> TLSServerSettings {
-            var all = certificates
-            if let certificate, let privateKey {
-                all.insert(Certificate(certificate: certificate, privateKey: privateKey, ocsp: ocsp), at: 0)
-            }
-            var settings = TLSServerSettings(
-                certificates: all.map {
-                    .init(certificate: $0.certificate, privateKey: $0.privateKey, ocsp: $0.ocsp)
-                })
-            settings.minVersion = minVersion
+            var settings = server
             settings.protocols = protocols
-            settings.clientAuthority = clientAuthority
-            settings.clientAuthentication = clientAuthentication
-            settings.earlyData = takesEarlyData
+            if let certificate, let privateKey {
+                let first = TLSServerSettings.Files(
+                    certificate: certificate, privateKey: privateKey, ocsp: ocsp)
+                settings.certificates.insert(first, at: 0)
+            }
             return settings
         }
     }
@@ -149,19 +124,21 @@ extension Settings {
             "ocsp", \.ocsp, .pathOrNone, example: "/etc/dictum/tls/ocsp.der",
             "An OCSP response in DER to send with the certificate."),
         .list(
-            "certificates", \.certificates, certificate, fresh: Configuration.TLS.Certificate(), countMax: 64,
+            "certificates", \.server.certificates, certificate, fresh: .init(certificate: "", privateKey: ""),
+            countMax: 64,
             """
             Further certificates. A client gets the first certificate with the exact name that it asks for, else the first \
             with a matching wildcard, else the first of all.
             """),
         .value(
-            "min_version", \.minVersion, .choice(["1.2": .tls12, "1.3": .tls13]),
+            "min_version", \.server.minVersion, .choice(["1.2": .tls12, "1.3": .tls13]),
             "The oldest TLS version to accept."),
         .value(
-            "client_ca", \.clientAuthority, .pathOrNone, example: "/etc/dictum/tls/client-ca.pem",
+            "client_ca", \.server.clientAuthority, .pathOrNone, example: "/etc/dictum/tls/client-ca.pem",
             "The authorities for client certificates, in PEM. Without it, clients are not asked for one."),
         .value(
-            "client_auth", \.clientAuthentication, .choice(["required": .required, "optional": .optional]),
+            "client_auth", \.server.clientAuthentication,
+            .choice(["required": .required, "optional": .optional]),
             "With client_ca: optional also accepts clients without a certificate."),
         .value(
             "client_subject_field", \.clientSubjectField, .fieldNameOrNone, example: "x-client-subject",
@@ -170,14 +147,14 @@ extension Settings {
             from every incoming request.
             """),
         .value(
-            "early_data", \.takesEarlyData, .flag,
+            "early_data", \.server.earlyData, .flag,
             """
             Accepts GET, HEAD and OPTIONS in the first bytes of a resumed TLS 1.3 session (0-RTT). Only for upstreams that \
             understand Early-Data and respond with 425 to requests that must not be replayed (RFC 8470).
             """),
     ]
 
-    static let certificate: [Setting<Configuration.TLS.Certificate>] = [
+    static let certificate: [Setting<TLSServerSettings.Files>] = [
         .value("certificate", \.certificate, .path, required: true, "As above."),
         .value("private_key", \.privateKey, .path, required: true, "As above."),
         .value("ocsp", \.ocsp, .pathOrNone, example: "", "As above."),
