@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 /// Writes a request's record as one line into a reused buffer.
 struct AccessLogFormat: Sendable {
@@ -214,7 +215,7 @@ extension [UInt8] {
     fileprivate mutating func append(_ opening: StaticString, _ number: Int?) {
         guard let number else { return }
         append(opening)
-        append(decimal: number)
+        append(decimal: UInt64(clamping: number))
     }
 
     /// Appends a word that needs no escaping.
