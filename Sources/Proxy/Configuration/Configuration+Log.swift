@@ -24,14 +24,12 @@ extension Configuration {
             package var sample = 1.0
             /// The file; nil for standard output.
             package var file: String?
-            /// The form of each line.
-            package var format = Format.auto
+            /// The form of each line; nil for that of `log.format`, and JSON in a file.
+            package var format: Format?
             /// The routes whose lines have `user_agent` and `referer`.
             package var clientFields = ClientFields.publicRoutes
 
             package enum Format: Sendable, Equatable {
-                /// The form of `log.format`; JSON in a file.
-                case auto
                 case text, json
                 /// The combined format of Apache and nginx.
                 case combined
@@ -79,7 +77,7 @@ extension Settings {
         .value(
             "format", \.format,
             .choice([
-                "auto": .auto, "text": .text, "json": .json, "combined": .combined,
+                "auto": nil, "text": .text, "json": .json, "combined": .combined,
                 "vhost_combined": .vhostCombined,
             ]),
             """

@@ -4,24 +4,6 @@ internal import Primitives
 
 /// Writes a request's record as one line into a reused buffer.
 struct AccessLogFormat: Sendable {
-    enum Form: Sendable {
-        case json, text
-        /// The combined format of Apache and nginx.
-        case combined
-        /// The same behind the request's host: Apache's `vhost_combined`.
-        case vhostCombined
-
-        init(_ format: Configuration.Log.Access.Format, isJSON: Bool) {
-            switch format {
-            case .auto: self = isJSON ? .json : .text
-            case .json: self = .json
-            case .text: self = .text
-            case .combined: self = .combined
-            case .vhostCombined: self = .vhostCombined
-            }
-        }
-    }
-
     /// The most bytes of a field that a line has; the rest is three dots.
     enum Limit {
         static let method = 64
@@ -31,19 +13,19 @@ struct AccessLogFormat: Sendable {
         static let referer = 1_024
     }
 
-    private let form: Form
+    private let form: Configuration.Log.Access.Format
     /// The text of each route's match, already escaped.
     private let routes: [[UInt8]]
     private let redaction: TargetRedaction
     private let clientFields: Configuration.Log.Access.ClientFields
 
     /// Creates a format for the routes and personal query names of a configuration.
-    init(_ form: Form, configuration: Configuration) {
+    init(_ form: Configuration.Log.Access.Format, configuration: Configuration) {
         self.init(form, configuration: configuration, routes: RouteNames(configuration))
     }
 
     /// Creates a format that also knows the routes of former configurations.
-    init(_ form: Form, configuration: Configuration, routes names: RouteNames) {
+    init(_ form: Configuration.Log.Access.Format, configuration: Configuration, routes names: RouteNames) {
         self.form = form
         routes = names.texts.map { text in
             var escaped: [UInt8] = []
