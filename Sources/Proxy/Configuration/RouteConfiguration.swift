@@ -38,12 +38,6 @@ package struct RouteConfiguration: Sendable {
         case dictionary
     }
 
-    /// Makes a route.
-    init(match: RouteMatch, dictionary: DictionaryPolicy?) {
-        self.match = match
-        self.dictionary = dictionary
-    }
-
     /// The default route: everything, with each path a dictionary for itself.
     package static let implied = {
         var policy = DictionaryPolicy()

@@ -110,10 +110,6 @@ struct NameResolver: Sendable {
     /// May block.
     let addresses: @Sendable (_ host: String, _ port: UInt16) -> [Endpoint]
 
-    init(_ addresses: @escaping @Sendable (_ host: String, _ port: UInt16) -> [Endpoint]) {
-        self.addresses = addresses
-    }
-
     /// The system's resolver: `/etc/hosts`, DNS, and its other sources.
     static let system = NameResolver { Endpoint.resolve(host: $0, port: $1) }
 }
