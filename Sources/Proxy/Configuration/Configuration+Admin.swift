@@ -34,7 +34,7 @@ extension Settings {
             not come from localhost may only use the health probes.
             """),
         .value(
-            "token_file", \.tokenFile, .pathOrNone, example: "/etc/dictum/admin-token",
+            "token_file", \.tokenFile, .optional(.path), example: "/etc/dictum/admin-token",
             "The file with the token, instead of token. Dictum reads it at the start and on SIGHUP."),
     ]
 }

@@ -89,12 +89,14 @@ extension Settings {
             "On a plain-HTTP listener: redirects to the same URL over https, on another port if one is given."
         ),
         .value(
-            "hsts", \.strictTransportSecurity, .strictTransportSecurity, example: "max-age=31536000",
+            "hsts", \.strictTransportSecurity, .optional(.strictTransportSecurity),
+            example: "max-age=31536000",
             """
             The Strict-Transport-Security field of responses over TLS, unless the upstream sends one (RFC 6797).
             """),
         .value(
-            "alt_svc", \.alternativeServices, .alternativeServices, example: #"'h3=":443"; ma=86400'"#,
+            "alt_svc", \.alternativeServices, .optional(.alternativeServices),
+            example: #"'h3=":443"; ma=86400'"#,
             """
             The Alt-Svc field of responses, unless the upstream sends one (RFC 7838): where clients reach the same hosts by \
             another protocol, such as HTTP/3.
@@ -115,13 +117,13 @@ extension Settings {
 
     static let tls: [Setting<Configuration.TLS>] = [
         .value(
-            "certificate", \.certificate, .pathOrNone, example: "/etc/dictum/tls/fullchain.pem",
+            "certificate", \.certificate, .optional(.path), example: "/etc/dictum/tls/fullchain.pem",
             "The certificate in PEM, followed by its intermediate certificates."),
         .value(
-            "private_key", \.privateKey, .pathOrNone, example: "/etc/dictum/tls/privkey.pem",
+            "private_key", \.privateKey, .optional(.path), example: "/etc/dictum/tls/privkey.pem",
             "The key of the certificate in PEM, without a passphrase."),
         .value(
-            "ocsp", \.ocsp, .pathOrNone, example: "/etc/dictum/tls/ocsp.der",
+            "ocsp", \.ocsp, .optional(.path), example: "/etc/dictum/tls/ocsp.der",
             "An OCSP response in DER to send with the certificate."),
         .list(
             "certificates", \.server.certificates, certificate, fresh: .init(certificate: "", privateKey: ""),
@@ -134,14 +136,14 @@ extension Settings {
             "min_version", \.server.minVersion, .choice(["1.2": .tls12, "1.3": .tls13]),
             "The oldest TLS version to accept."),
         .value(
-            "client_ca", \.server.clientAuthority, .pathOrNone, example: "/etc/dictum/tls/client-ca.pem",
+            "client_ca", \.server.clientAuthority, .optional(.path), example: "/etc/dictum/tls/client-ca.pem",
             "The authorities for client certificates, in PEM. Without it, clients are not asked for one."),
         .value(
             "client_auth", \.server.clientAuthentication,
             .choice(["required": .required, "optional": .optional]),
             "With client_ca: optional also accepts clients without a certificate."),
         .value(
-            "client_subject_field", \.clientSubjectField, .fieldNameOrNone, example: "x-client-subject",
+            "client_subject_field", \.clientSubjectField, .optional(.fieldName), example: "x-client-subject",
             """
             The request field that tells the upstream the subject of the client's certificate (RFC 4514). Dictum removes it \
             from every incoming request.
@@ -157,7 +159,7 @@ extension Settings {
     static let certificate: [Setting<TLSServerSettings.Files>] = [
         .value("certificate", \.certificate, .path, required: true, "As above."),
         .value("private_key", \.privateKey, .path, required: true, "As above."),
-        .value("ocsp", \.ocsp, .pathOrNone, example: "", "As above."),
+        .value("ocsp", \.ocsp, .optional(.path), example: "", "As above."),
     ]
 }
 
@@ -187,32 +189,26 @@ extension SettingType where Value == UInt16? {
         })
 }
 
-extension SettingType where Value == String? {
-    /// A Strict-Transport-Security value (RFC 6797 section 6.1); nil without one.
-    static let strictTransportSecurity = scalar(
-        "a value of Strict-Transport-Security, such as \"max-age=31536000; includeSubDomains\"",
-        write: { $0?.inYAML ?? "" },
-        read: { text in
-            let parts = text.split(separator: ";", omittingEmptySubsequences: false).map {
-                $0.filter { $0 != " " }
-            }
-            let ages = parts.filter { $0.lowercased().hasPrefix("max-age=") }
-            let isKnown = parts.allSatisfy {
-                ages.contains($0) || ["includesubdomains", "preload"].contains($0.lowercased())
-            }
-            guard isKnown, ages.count == 1, let digits = ages.first?.dropFirst(8),
-                1...10 ~= digits.utf8.count,
-                digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), Set(parts).count == parts.count
-            else { return nil }
-            return text
-        })
-    /// A value of Alt-Svc; nil without one.
-    static let alternativeServices = scalar(
-        #"a value of Alt-Svc, such as 'h3=":443"; ma=86400'"#, write: { $0?.inYAML ?? "" },
-        read: { text in
-            guard AlternativeServices.areWellFormed(text) else { return nil }
-            return text
-        })
+extension SettingType where Value == String {
+    /// A Strict-Transport-Security value (RFC 6797 section 6.1).
+    static let strictTransportSecurity = word(
+        "a value of Strict-Transport-Security, such as \"max-age=31536000; includeSubDomains\""
+    ) { text in
+        let parts = text.split(separator: ";", omittingEmptySubsequences: false).map {
+            $0.filter { $0 != " " }
+        }
+        let ages = parts.filter { $0.lowercased().hasPrefix("max-age=") }
+        let isKnown = parts.allSatisfy {
+            ages.contains($0) || ["includesubdomains", "preload"].contains($0.lowercased())
+        }
+        guard isKnown, ages.count == 1, let digits = ages.first?.dropFirst(8) else { return false }
+        return 1...10 ~= digits.utf8.count && digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 })
+            && Set(parts).count == parts.count
+    }
+
+    static let alternativeServices = word(#"a value of Alt-Svc, such as 'h3=":443"; ma=86400'"#) {
+        AlternativeServices.areWellFormed($0)
+    }
 }
 
 /// The syntax of Alt-Svc (RFC 7838 section 3), with the two parameters that it defines.

@@ -71,7 +71,7 @@ extension Settings {
             upstream broke off, always have one. Each line of a share carries sample_rate.
             """),
         .value(
-            "file", \.file, .pathOrNone, example: "/var/log/dictum/access.log", onReload: .atNextStart,
+            "file", \.file, .optional(.path), example: "/var/log/dictum/access.log", onReload: .atNextStart,
             "The file that gets the lines instead of standard output. SIGUSR1 opens it again, as log rotation needs."
         ),
         .value(

@@ -37,14 +37,15 @@ extension Settings {
             rights that deploy/FLEET.md lists.
             """),
         .value(
-            "password_file", \.passwordFile, .pathOrNone, example: "/etc/dictum/redis.password",
+            "password_file", \.passwordFile, .optional(.path), example: "/etc/dictum/redis.password",
             onReload: .atNextStart,
             """
             The file whose first line is the password, in place of one in the URL. Dictum reads it again for each \
             connection.
             """),
         .value(
-            "ca", \.authority, .pathOrNone, example: "/etc/dictum/tls/redis-ca.pem", onReload: .atNextStart,
+            "ca", \.authority, .optional(.path), example: "/etc/dictum/tls/redis-ca.pem",
+            onReload: .atNextStart,
             "The trusted authorities for rediss://, in PEM. Without it, those of the system are trusted."),
         .value(
             "key_prefix", \.keyPrefix, .keyPrefix, onReload: .atNextStart,
