@@ -22,28 +22,13 @@ package struct ConfigurationCheck: Sendable, Encodable {
         let chain: String
     }
 
-    /// An error or warning with its position in the file.
-    struct Problem: Sendable, Encodable, Equatable {
-        let line: Int
-        let column: Int
-        let text: String
-
-        init(_ problem: ConfigurationError.Problem) {
-            (line, column, text) = (problem.line, problem.column, problem.text)
-        }
-    }
-
     private let valid = true
     let routes: [Route]
-    let warnings: [Problem]
-
-    private enum CodingKeys: String, CodingKey {
-        case valid, routes, warnings
-    }
+    let warnings: [ConfigurationError.Problem]
 
     /// Examines the routes of a configuration.
     package init(_ configuration: Configuration) {
-        warnings = configuration.warnings.map(Problem.init)
+        warnings = configuration.warnings
         routes = configuration.routes.map { route in
             guard let policy = route.dictionary else {
                 return Route(
@@ -112,13 +97,9 @@ package struct ConfigurationCheck: Sendable, Encodable {
     package static func json(of error: ConfigurationError) -> String {
         struct Report: Encodable {
             let valid = false
-            let problems: [Problem]
-
-            enum CodingKeys: String, CodingKey {
-                case valid, problems
-            }
+            let problems: [ConfigurationError.Problem]
         }
-        return json(of: Report(problems: error.problems.map(Problem.init)))
+        return json(of: Report(problems: error.problems))
     }
 
     private static func json(of value: some Encodable) -> String {
