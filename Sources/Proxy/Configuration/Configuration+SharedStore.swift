@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Primitives
 package import Redis
 
 extension Configuration {
@@ -87,11 +88,6 @@ extension SettingType where Value == String {
     /// The beginning of the keys in a shared store.
     static let keyPrefix = word("1 to 64 letters, digits, or any of -_.:") { text in
         1...64 ~= text.utf8.count
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-                default: "-_.:".utf8.contains(byte)
-                }
-            }
+            && text.utf8.allSatisfy { ASCII.isAlphanumeric($0) || "-_.:".utf8.contains($0) }
     }
 }

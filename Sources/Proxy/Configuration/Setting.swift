@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// A row of the settings table: its key, target property, type and description.
 ///
 /// The default is the value in a fresh `Target`, so it is written once, beside the property.
@@ -241,10 +243,7 @@ extension Setting {
 extension String {
     /// True for names that stand in dotted keys, logs and labels as they are.
     fileprivate var isSectionName: Bool {
-        1...64 ~= utf8.count
-            && unicodeScalars.allSatisfy {
-                $0 == "-" || $0 == "_" || $0.isASCII && ($0.properties.isAlphabetic || "0"..."9" ~= $0)
-            }
+        1...64 ~= utf8.count && utf8.allSatisfy { ASCII.isAlphanumeric($0) || "-_".utf8.contains($0) }
     }
 }
 

@@ -122,12 +122,6 @@ extension SettingType where Value == Priority {
 extension Substring {
     /// True for tokens of at most 256 bytes (RFC 9110 section 5.6.2).
     var isToken: Bool {
-        1...256 ~= utf8.count
-            && utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-                }
-            }
+        1...256 ~= utf8.count && utf8.allSatisfy(ASCII.isToken)
     }
 }
