@@ -13,6 +13,17 @@ package final class ProxyServer: Sendable {
     struct LoopPart: Sendable {
         let loop: EventLoop
         let token: Token
+
+        /// Runs `body` on the loop; `group` waits for it.
+        func perform(
+            in group: DispatchGroup? = nil, _ body: @escaping @Sendable (ProxyLoop, EventLoop.Core) -> Void
+        ) {
+            group?.enter()
+            loop.execute { core in
+                if let own = core.handler(token, as: ProxyLoop.self) { body(own, core) }
+                group?.leave()
+            }
+        }
     }
 
     /// A listener that is open.
@@ -79,11 +90,7 @@ package final class ProxyServer: Sendable {
             logThreshold: logThreshold ?? LogThreshold(context.configuration.log.level),
             counters: { [parts] in Self.counters(of: parts) })
         names = NameWatches(context.upstreams) { [parts] in
-            for part in parts {
-                part.loop.execute { core in
-                    core.handler(part.token, as: ProxyLoop.self)?.refreshUpstreams()
-                }
-            }
+            for part in parts { part.perform { own, _ in own.refreshUpstreams() } }
         }
         context.shared.redis?.start(requestsOn: parts.map(\.loop))
         context.shared.purgeMaker.adopt(CurrentRoutes(context.routes))
@@ -218,12 +225,9 @@ package final class ProxyServer: Sendable {
         let counters = Guarded<[LoopCounters]>([])
         let asked = DispatchGroup()
         for part in parts {
-            asked.enter()
-            part.loop.execute { core in
-                if let own = core.handler(part.token, as: ProxyLoop.self)?.counters {
-                    counters.withLock { $0.append(own) }
-                }
-                asked.leave()
+            part.perform(in: asked) { own, _ in
+                let numbers = own.counters
+                counters.withLock { $0.append(numbers) }
             }
         }
         // A stuck loop is left out: numbers of the other loops are better than none.
@@ -261,7 +265,7 @@ package final class ProxyServer: Sendable {
         // Before the loops on which it has connections.
         context.shared.redis?.stop()
         for part in parts {
-            part.loop.execute { core in core.handler(part.token, as: ProxyLoop.self)?.close() }
+            part.perform { own, _ in own.close() }
             part.loop.stop()
         }
         var areLoopsOver = true
@@ -307,11 +311,8 @@ extension ProxyServer {
         let found = Guarded<[(listener: Int, sockets: [ListeningSocket])]>([])
         let asked = DispatchGroup()
         for part in parts {
-            asked.enter()
-            part.loop.execute { core in
-                let own = core.handler(part.token, as: ProxyLoop.self)?.sockets ?? [:]
-                found.withLock { $0 += own.map { ($0.key, $0.value) } }
-                asked.leave()
+            part.perform(in: asked) { own, _ in
+                found.withLock { $0 += own.sockets.map { ($0.key, $0.value) } }
             }
         }
         askAdmin(asked) { sockets in found.withLock { $0.append((.max, sockets)) } }
