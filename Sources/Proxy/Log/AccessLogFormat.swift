@@ -19,11 +19,6 @@ struct AccessLogFormat: Sendable {
     private let redaction: TargetRedaction
     private let clientFields: Configuration.Log.Access.ClientFields
 
-    /// Creates a format for the routes and personal query names of a configuration.
-    init(_ form: Configuration.Log.Access.Format, configuration: Configuration) {
-        self.init(form, configuration: configuration, routes: RouteNames(configuration))
-    }
-
     /// Creates a format that also knows the routes of former configurations.
     init(_ form: Configuration.Log.Access.Format, configuration: Configuration, routes names: RouteNames) {
         self.form = form

@@ -24,7 +24,7 @@ private func line(
     record.status = 200
     change(&record)
     var buffer: [UInt8] = []
-    AccessLogFormat(form, configuration: configuration).append(
+    AccessLogFormat(form, configuration: configuration, routes: RouteNames(configuration)).append(
         record, rate: rate.map { Array($0.utf8) }, to: &buffer)
     return String(decoding: buffer, as: UTF8.self)
 }
