@@ -27,16 +27,21 @@ package enum HTTPDate {
         appendTwoDigits(day.year / 100, into: &output)
         appendTwoDigits(day.year % 100, into: &output)
         output.append(ASCII.space)
+        appendClock(second, into: &output)
+        output.append(" GMT")
+    }
+
+    /// Appends a second of the day as `23:59:59`.
+    package static func appendClock(_ second: Int, into output: inout [UInt8]) {
         appendTwoDigits(second / 3600, into: &output)
         output.append(ASCII.colon)
         appendTwoDigits(second / 60 % 60, into: &output)
         output.append(ASCII.colon)
         appendTwoDigits(second % 60, into: &output)
-        output.append(" GMT")
     }
 
     private static let dayNames: [StaticString] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    fileprivate static let monthNames: [StaticString] = [
+    package static let monthNames: [StaticString] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
@@ -44,7 +49,7 @@ package enum HTTPDate {
     private static let earliest: Int64 = -62_167_219_200
     private static let latest: Int64 = 253_402_300_799
 
-    private static func appendTwoDigits(_ number: Int, into output: inout [UInt8]) {
+    package static func appendTwoDigits(_ number: Int, into output: inout [UInt8]) {
         output.append(0x30 + UInt8(truncatingIfNeeded: number / 10))
         output.append(0x30 + UInt8(truncatingIfNeeded: number % 10))
     }

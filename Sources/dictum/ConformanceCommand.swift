@@ -49,7 +49,7 @@ struct ConformanceCommand: ParsableCommand {
 
     func validate() throws {
         guard 1...86_400 ~= maxTime else { throw ValidationError("--max-time: expected 1 to 86400 seconds") }
-        guard case .tcp = ListenAddress(listen) else {
+        guard case .tcp = ConfiguredAddress(listen) else {
             throw ValidationError("--listen: expected HOST:PORT, such as 127.0.0.1:0")
         }
         guard (certificate == nil) == (privateKey == nil) else {
@@ -88,7 +88,7 @@ struct ConformanceCommand: ParsableCommand {
     }
 
     private func judge(_ rules: [ClientRule]) throws -> [Finding] {
-        guard case .tcp(let host, let port)? = ListenAddress(listen) else { return [] }
+        guard case .tcp(let host, let port)? = ConfiguredAddress(listen) else { return [] }
         let shown = name ?? (host.contains(":") ? "[\(host)]" : host)
         let server = try JudgeServer(rules, at: (host, port), host: shown, tls: tls())
         defer { server.stop() }

@@ -25,7 +25,7 @@ struct DemoCommand: ParsableCommand {
 
     func validate() throws {
         guard let listen else { return }
-        guard case .tcp = ListenAddress(listen) else {
+        guard case .tcp = ConfiguredAddress(listen) else {
             throw ValidationError(
                 "--listen: expected HOST:PORT, such as 127.0.0.1:8080; port 0 picks a free port")
         }

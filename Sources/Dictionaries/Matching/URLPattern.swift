@@ -39,6 +39,21 @@ package struct URLPattern: Sendable {
     /// The names of the groups; unnamed ones are numbered from 0, separately in path and query.
     package var groupNames: [String] { pathname.groupNames + search.groupNames }
 
+    /// Returns a path and query that match, with these texts of the groups by name; optional parts occur once.
+    package func example(_ value: (String) -> String) -> String {
+        // A pattern with an origin has no sources here, and no example.
+        guard let sources = try? PatternSources(text, basePath: "/", origin: nil) else { return "" }
+        func written(_ tokens: [PatternToken], of component: PatternParser.Component) -> String {
+            let parts = (try? PatternParser.parts(tokens[...], of: component)) ?? []
+            return parts.map { part in
+                let group = part.matcher == .fixedText ? "" : value(part.name)
+                return String(decoding: part.prefix + group.utf8 + part.suffix, as: UTF8.self)
+            }.joined()
+        }
+        return written(sources.pathname, of: .pathname)
+            + (sources.search.map { "?" + written($0, of: .search) } ?? "")
+    }
+
     /// Returns true if a URL of the origin matches; the query has no question mark.
     package func matches(path: String, query: String?) -> Bool {
         var budget = MatchBudget.unlimited

@@ -76,12 +76,7 @@ package struct AuthorityNames: Sendable {
     }
 
     private static func isHostByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: ".-_:[]".utf8.contains(byte)
-        }
+        ASCII.isAlphanumeric(byte) || ".-_:[]".utf8.contains(byte)
     }
 
     /// Returns true if responses of an authority (RFC 9110 section 4.2.3) may become dictionaries.

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import HTTP
+internal import Primitives
 
 /// The admin listener: probes, metrics, the JSON API, the page that uses it, and the switch under `/dictionaries`.
 ///
@@ -105,10 +106,10 @@ final class AdminApplication: Application {
         let token = core.add(exchange)
         exchange.token = token
         let loop = core.loop
-        let interest = exchange.interest
+        let isLost = exchange.isLost
         queue.async { [api] in
             // Clients that gave up while others were served cost the next one no time.
-            guard !interest.isLost else { return }
+            guard !isLost.withLock({ $0 }) else { return }
             let response = Self.response(to: request) { () throws(AdminRefusal) in
                 try api.response(resource, request)
             }

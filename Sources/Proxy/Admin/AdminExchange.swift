@@ -1,6 +1,5 @@
 internal import HTTP
 internal import Primitives
-internal import Synchronization
 
 /// One request to the admin listener.
 final class AdminExchange: Handler, RequestHandler {
@@ -8,8 +7,8 @@ final class AdminExchange: Handler, RequestHandler {
     private let isHead: Bool
     /// The registration on the loop while another thread prepares the response.
     var token: Token?
-    /// The client's interest in the response, for that other thread.
-    let interest = AdminInterest()
+    /// True once the client has left, for that other thread.
+    let isLost = Guarded(false)
     /// The change to make once the request's body has arrived; it gives nil if the response comes later.
     private var work: (([UInt8]) -> AdminResponse?)?
     private var body: [UInt8] = []
@@ -69,18 +68,9 @@ final class AdminExchange: Handler, RequestHandler {
 
     func drained() {}
     func aborted(_ cause: ClientLoss) {
-        interest.lose()
+        isLost.withLock { $0 = true }
         release()
     }
-}
-
-/// A client's interest in its response, which ends with its connection; safe from any thread.
-final class AdminInterest: Sendable {
-    private let lost = Atomic<Bool>(false)
-
-    var isLost: Bool { lost.load(ordering: .relaxed) }
-
-    func lose() { lost.store(true, ordering: .relaxed) }
 }
 
 /// A response of the admin listener.

@@ -17,7 +17,7 @@ enum ForwardedClient {
         var client: IPAddress?
         walk(isListed ? .xForwardedFor : .forwarded, headers) { member in
             guard let address = address(in: member, isListed: isListed) else { return false }
-            guard networks.contains(peer: address.bytes) else {
+            guard networks.contains(address) else {
                 client = address
                 return false
             }
@@ -31,7 +31,7 @@ enum ForwardedClient {
         var found: String?
         walk(.forwarded, headers) { member in
             found = scheme(of: member)
-            return address(in: member, isListed: false).map { networks.contains(peer: $0.bytes) } ?? false
+            return address(in: member, isListed: false).map(networks.contains) ?? false
         }
         return found
     }
@@ -59,26 +59,14 @@ enum ForwardedClient {
 
     /// Returns the value of `name=value` or `name="value"` among the pairs of an element; these values have no escapes.
     private static func parameter(_ name: StaticString, of element: Span<UInt8>) -> String? {
-        var start = 0
-        while start < element.count {
-            let end = firstIndex(of: UInt8(ascii: ";"), in: element, from: start) ?? element.count
-            if let equals = firstIndex(of: UInt8(ascii: "="), in: element, from: start), equals < end,
-                element.extracting(element.trimmedRange(start..<equals)).equalsIgnoringCase(name)
-            {
-                let value = element.extracting(element.trimmedRange(equals + 1..<end))
-                return String(String(value).filter { $0 != "\"" })
-            }
-            start = end + 1
-        }
-        return nil
-    }
-
-    /// Returns the index of a byte outside quotes.
-    private static func firstIndex(of byte: UInt8, in text: Span<UInt8>, from start: Int) -> Int? {
-        var isQuoted = false
-        for index in start..<text.count {
-            if text[index] == UInt8(ascii: "\"") { isQuoted.toggle() }
-            if text[index] == byte, !isQuoted { return index }
+        var pairs = ListMembers(0..<element.count, separator: ASCII.semicolon)
+        while let range = pairs.next(in: element) {
+            let pair = element.extracting(range)
+            guard let equals = pair.firstIndex(of: ASCII.equals),
+                pair.extracting(pair.trimmedRange(0..<equals)).equalsIgnoringCase(name)
+            else { continue }
+            let value = pair.extracting(pair.trimmedRange(equals + 1..<pair.count))
+            return String(String(value).filter { $0 != "\"" })
         }
         return nil
     }

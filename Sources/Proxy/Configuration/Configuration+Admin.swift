@@ -5,7 +5,7 @@ extension Configuration {
     /// The admin listener.
     package struct Admin: Sendable, Equatable {
         /// The address; nil for no listener.
-        package var address: ListenAddress?
+        package var address: ConfiguredAddress?
         /// The token that permits requests from other machines or under other host names.
         package var token: String?
         /// The file with the token.
@@ -17,7 +17,9 @@ extension Configuration {
         package var tokenInUse: String? { token ?? tokenOfFile }
 
         /// Makes an admin listener, by default at its default address.
-        package init(address: ListenAddress? = .tcp(host: "127.0.0.1", port: 9901)) { self.address = address }
+        package init(address: ConfiguredAddress? = .tcp(host: "127.0.0.1", port: 9901)) {
+            self.address = address
+        }
     }
 }
 
@@ -32,7 +34,7 @@ extension Settings {
             not come from localhost may only use the health probes.
             """),
         .value(
-            "token_file", \.tokenFile, .pathOrNone, example: "/etc/dictum/admin-token",
+            "token_file", \.tokenFile, .optional(.path), example: "/etc/dictum/admin-token",
             "The file with the token, instead of token. Dictum reads it at the start and on SIGHUP."),
     ]
 }

@@ -4,8 +4,8 @@ internal import HTTP
 extension Configuration {
     /// Reports addresses that are given twice; port 0 stands for a different port each time.
     func checkAddresses(_ reader: inout SettingsReader) {
-        var takers: [ListenAddress: String] = [:]
-        var names = listeners.enumerated().map { ("listeners[\($0)]", ListenAddress?.some($1.address)) }
+        var takers: [ConfiguredAddress: String] = [:]
+        var names = listeners.enumerated().map { ("listeners[\($0)]", ConfiguredAddress?.some($1.address)) }
         names.append(("admin", admin?.address))
         for (name, address) in names {
             guard let address else { continue }
@@ -42,7 +42,7 @@ extension Configuration.Listener {
                 $0.reportUnexpected(section, expected: expected, because: "a certificate or a key is missing")
             }
         }
-        if tls.clientAuthority == nil, let node = reader.node(of: "tls.client_subject_field") {
+        if tls.server.clientAuthority == nil, let node = reader.node(of: "tls.client_subject_field") {
             reader.report(
                 "tls.client_subject_field has no effect without client_ca: expected both or neither",
                 at: node.position)
@@ -63,18 +63,18 @@ extension Configuration.Listener {
 extension Configuration.TLS {
     /// True if there is a certificate, and every certificate has its key.
     fileprivate var hasWholePairs: Bool {
-        (certificate == nil) == (privateKey == nil) && (certificate != nil || !certificates.isEmpty)
+        (certificate == nil) == (privateKey == nil) && (certificate != nil || !server.certificates.isEmpty)
             && (ocsp == nil || certificate != nil)
-            && certificates.allSatisfy { !$0.certificate.isEmpty && !$0.privateKey.isEmpty }
+            && server.certificates.allSatisfy { !$0.certificate.isEmpty && !$0.privateKey.isEmpty }
     }
 
     /// The file settings with their values.
     fileprivate var keys: [(key: String, path: String?)] {
         [
             ("certificate", certificate), ("private_key", privateKey), ("ocsp", ocsp),
-            ("client_ca", clientAuthority),
+            ("client_ca", server.clientAuthority),
         ]
-            + certificates.enumerated().flatMap { index, one in
+            + server.certificates.enumerated().flatMap { index, one in
                 [("certificate", one.certificate), ("private_key", one.privateKey), ("ocsp", one.ocsp)].map {
                     ("certificates[\(index)].\($0.0)", $0.1)
                 }

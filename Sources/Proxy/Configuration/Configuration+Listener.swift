@@ -4,7 +4,7 @@ internal import Primitives
 extension Configuration {
     /// A listener.
     package struct Listener: Sendable, Equatable {
-        package var address: ListenAddress
+        package var address: ConfiguredAddress
         /// The versions of HTTP that clients may choose.
         package var protocols = HTTPProtocols.all
 
@@ -27,7 +27,7 @@ extension Configuration {
         package var keepAlive = 60_000
 
         /// Makes a listener.
-        package init(address: ListenAddress) { self.address = address }
+        package init(address: ConfiguredAddress) { self.address = address }
 
         /// The default listener.
         static let standard = Listener(address: .tcp(host: "127.0.0.1", port: 8080))
@@ -37,49 +37,24 @@ extension Configuration {
 extension Configuration {
     /// The TLS settings of a listener.
     package struct TLS: Sendable, Equatable {
-        /// The files of one certificate.
-        package struct Certificate: Sendable, Equatable {
-            /// The certificate chain without the root, in PEM.
-            package var certificate = ""
-            /// The private key, in PEM.
-            package var privateKey = ""
-            /// An OCSP response in DER; nil for none.
-            package var ocsp: String?
-        }
-
         /// The certificate chain of the first certificate.
         package var certificate: String?
         package var privateKey: String?
         package var ocsp: String?
-        /// Further certificates, chosen by the server name that a client sends.
-        package var certificates: [Certificate] = []
-        /// The oldest TLS version to accept.
-        package var minVersion = TLSVersion.tls12
-
-        /// The authorities for client certificates, in PEM; nil if clients are not asked for one.
-        package var clientAuthority: String?
-        /// Requires or merely accepts client certificates.
-        package var clientAuthentication = TLSServerSettings.ClientAuthentication.required
+        /// All other settings of the server; its certificates are the further ones.
+        package var server = TLSServerSettings(certificates: [])
         /// The request field that tells the upstream the subject of the client's certificate.
         package var clientSubjectField: String?
-        /// True if safe requests may arrive as early data (RFC 8446 section 2.3).
-        package var takesEarlyData = false
 
         /// The settings in the form that `TLSServerContext` takes.
         package func settings(_ protocols: HTTPProtocols) -> TLSServerSettings {
-            var all = certificates
-            if let certificate, let privateKey {
-                all.insert(Certificate(certificate: certificate, privateKey: privateKey, ocsp: ocsp), at: 0)
-            }
-            var settings = TLSServerSettings(
-                certificates: all.map {
-                    .init(certificate: $0.certificate, privateKey: $0.privateKey, ocsp: $0.ocsp)
-                })
-            settings.minVersion = minVersion
+            var settings = server
             settings.protocols = protocols
-            settings.clientAuthority = clientAuthority
-            settings.clientAuthentication = clientAuthentication
-            settings.earlyData = takesEarlyData
+            if let certificate, let privateKey {
+                let first = TLSServerSettings.Files(
+                    certificate: certificate, privateKey: privateKey, ocsp: ocsp)
+                settings.certificates.insert(first, at: 0)
+            }
             return settings
         }
     }
@@ -114,12 +89,14 @@ extension Settings {
             "On a plain-HTTP listener: redirects to the same URL over https, on another port if one is given."
         ),
         .value(
-            "hsts", \.strictTransportSecurity, .strictTransportSecurity, example: "max-age=31536000",
+            "hsts", \.strictTransportSecurity, .optional(.strictTransportSecurity),
+            example: "max-age=31536000",
             """
             The Strict-Transport-Security field of responses over TLS, unless the upstream sends one (RFC 6797).
             """),
         .value(
-            "alt_svc", \.alternativeServices, .alternativeServices, example: #"'h3=":443"; ma=86400'"#,
+            "alt_svc", \.alternativeServices, .optional(.alternativeServices),
+            example: #"'h3=":443"; ma=86400'"#,
             """
             The Alt-Svc field of responses, unless the upstream sends one (RFC 7838): where clients reach the same hosts by \
             another protocol, such as HTTP/3.
@@ -140,47 +117,49 @@ extension Settings {
 
     static let tls: [Setting<Configuration.TLS>] = [
         .value(
-            "certificate", \.certificate, .pathOrNone, example: "/etc/dictum/tls/fullchain.pem",
+            "certificate", \.certificate, .optional(.path), example: "/etc/dictum/tls/fullchain.pem",
             "The certificate in PEM, followed by its intermediate certificates."),
         .value(
-            "private_key", \.privateKey, .pathOrNone, example: "/etc/dictum/tls/privkey.pem",
+            "private_key", \.privateKey, .optional(.path), example: "/etc/dictum/tls/privkey.pem",
             "The key of the certificate in PEM, without a passphrase."),
         .value(
-            "ocsp", \.ocsp, .pathOrNone, example: "/etc/dictum/tls/ocsp.der",
+            "ocsp", \.ocsp, .optional(.path), example: "/etc/dictum/tls/ocsp.der",
             "An OCSP response in DER to send with the certificate."),
         .list(
-            "certificates", \.certificates, certificate, fresh: Configuration.TLS.Certificate(), countMax: 64,
+            "certificates", \.server.certificates, certificate, fresh: .init(certificate: "", privateKey: ""),
+            countMax: 64,
             """
             Further certificates. A client gets the first certificate with the exact name that it asks for, else the first \
             with a matching wildcard, else the first of all.
             """),
         .value(
-            "min_version", \.minVersion, .choice(["1.2": .tls12, "1.3": .tls13]),
+            "min_version", \.server.minVersion, .choice(["1.2": .tls12, "1.3": .tls13]),
             "The oldest TLS version to accept."),
         .value(
-            "client_ca", \.clientAuthority, .pathOrNone, example: "/etc/dictum/tls/client-ca.pem",
+            "client_ca", \.server.clientAuthority, .optional(.path), example: "/etc/dictum/tls/client-ca.pem",
             "The authorities for client certificates, in PEM. Without it, clients are not asked for one."),
         .value(
-            "client_auth", \.clientAuthentication, .choice(["required": .required, "optional": .optional]),
+            "client_auth", \.server.clientAuthentication,
+            .choice(["required": .required, "optional": .optional]),
             "With client_ca: optional also accepts clients without a certificate."),
         .value(
-            "client_subject_field", \.clientSubjectField, .fieldNameOrNone, example: "x-client-subject",
+            "client_subject_field", \.clientSubjectField, .optional(.fieldName), example: "x-client-subject",
             """
             The request field that tells the upstream the subject of the client's certificate (RFC 4514). Dictum removes it \
             from every incoming request.
             """),
         .value(
-            "early_data", \.takesEarlyData, .flag,
+            "early_data", \.server.earlyData, .flag,
             """
             Accepts GET, HEAD and OPTIONS in the first bytes of a resumed TLS 1.3 session (0-RTT). Only for upstreams that \
             understand Early-Data and respond with 425 to requests that must not be replayed (RFC 8470).
             """),
     ]
 
-    static let certificate: [Setting<Configuration.TLS.Certificate>] = [
+    static let certificate: [Setting<TLSServerSettings.Files>] = [
         .value("certificate", \.certificate, .path, required: true, "As above."),
         .value("private_key", \.privateKey, .path, required: true, "As above."),
-        .value("ocsp", \.ocsp, .pathOrNone, example: "", "As above."),
+        .value("ocsp", \.ocsp, .optional(.path), example: "", "As above."),
     ]
 }
 
@@ -210,32 +189,26 @@ extension SettingType where Value == UInt16? {
         })
 }
 
-extension SettingType where Value == String? {
-    /// A Strict-Transport-Security value (RFC 6797 section 6.1); nil without one.
-    static let strictTransportSecurity = scalar(
-        "a value of Strict-Transport-Security, such as \"max-age=31536000; includeSubDomains\"",
-        write: { $0?.inYAML ?? "" },
-        read: { text in
-            let parts = text.split(separator: ";", omittingEmptySubsequences: false).map {
-                $0.filter { $0 != " " }
-            }
-            let ages = parts.filter { $0.lowercased().hasPrefix("max-age=") }
-            let isKnown = parts.allSatisfy {
-                ages.contains($0) || ["includesubdomains", "preload"].contains($0.lowercased())
-            }
-            guard isKnown, ages.count == 1, let digits = ages.first?.dropFirst(8),
-                1...10 ~= digits.utf8.count,
-                digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), Set(parts).count == parts.count
-            else { return nil }
-            return text
-        })
-    /// A value of Alt-Svc; nil without one.
-    static let alternativeServices = scalar(
-        #"a value of Alt-Svc, such as 'h3=":443"; ma=86400'"#, write: { $0?.inYAML ?? "" },
-        read: { text in
-            guard AlternativeServices.areWellFormed(text) else { return nil }
-            return text
-        })
+extension SettingType where Value == String {
+    /// A Strict-Transport-Security value (RFC 6797 section 6.1).
+    static let strictTransportSecurity = word(
+        "a value of Strict-Transport-Security, such as \"max-age=31536000; includeSubDomains\""
+    ) { text in
+        let parts = text.split(separator: ";", omittingEmptySubsequences: false).map {
+            $0.filter { $0 != " " }
+        }
+        let ages = parts.filter { $0.lowercased().hasPrefix("max-age=") }
+        let isKnown = parts.allSatisfy {
+            ages.contains($0) || ["includesubdomains", "preload"].contains($0.lowercased())
+        }
+        guard isKnown, ages.count == 1, let digits = ages.first?.dropFirst(8) else { return false }
+        return 1...10 ~= digits.utf8.count && digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 })
+            && Set(parts).count == parts.count
+    }
+
+    static let alternativeServices = word(#"a value of Alt-Svc, such as 'h3=":443"; ma=86400'"#) {
+        AlternativeServices.areWellFormed($0)
+    }
 }
 
 /// The syntax of Alt-Svc (RFC 7838 section 3), with the two parameters that it defines.

@@ -80,7 +80,7 @@ extension ConfigurationError {
 /// All errors of a configuration.
 package struct ConfigurationError: Error, Sendable, Equatable {
     /// An error or a warning, with its position.
-    package struct Problem: Sendable, Equatable {
+    package struct Problem: Sendable, Equatable, Encodable {
         /// The line, from 1.
         package let line: Int
         /// The column in characters, from 1.

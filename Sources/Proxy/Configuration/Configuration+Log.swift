@@ -24,14 +24,12 @@ extension Configuration {
             package var sample = 1.0
             /// The file; nil for standard output.
             package var file: String?
-            /// The form of each line.
-            package var format = Format.auto
+            /// The form of each line; nil for that of `log.format`, and JSON in a file.
+            package var format: Format?
             /// The routes whose lines have `user_agent` and `referer`.
             package var clientFields = ClientFields.publicRoutes
 
             package enum Format: Sendable, Equatable {
-                /// The form of `log.format`; JSON in a file.
-                case auto
                 case text, json
                 /// The combined format of Apache and nginx.
                 case combined
@@ -73,13 +71,13 @@ extension Settings {
             upstream broke off, always have one. Each line of a share carries sample_rate.
             """),
         .value(
-            "file", \.file, .pathOrNone, example: "/var/log/dictum/access.log", onReload: .atNextStart,
+            "file", \.file, .optional(.path), example: "/var/log/dictum/access.log", onReload: .atNextStart,
             "The file that gets the lines instead of standard output. SIGUSR1 opens it again, as log rotation needs."
         ),
         .value(
             "format", \.format,
             .choice([
-                "auto": .auto, "text": .text, "json": .json, "combined": .combined,
+                "auto": nil, "text": .text, "json": .json, "combined": .combined,
                 "vhost_combined": .vhostCombined,
             ]),
             """

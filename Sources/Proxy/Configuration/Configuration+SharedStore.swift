@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Primitives
 package import Redis
 
 extension Configuration {
@@ -37,14 +38,15 @@ extension Settings {
             rights that deploy/FLEET.md lists.
             """),
         .value(
-            "password_file", \.passwordFile, .pathOrNone, example: "/etc/dictum/redis.password",
+            "password_file", \.passwordFile, .optional(.path), example: "/etc/dictum/redis.password",
             onReload: .atNextStart,
             """
             The file whose first line is the password, in place of one in the URL. Dictum reads it again for each \
             connection.
             """),
         .value(
-            "ca", \.authority, .pathOrNone, example: "/etc/dictum/tls/redis-ca.pem", onReload: .atNextStart,
+            "ca", \.authority, .optional(.path), example: "/etc/dictum/tls/redis-ca.pem",
+            onReload: .atNextStart,
             "The trusted authorities for rediss://, in PEM. Without it, those of the system are trusted."),
         .value(
             "key_prefix", \.keyPrefix, .keyPrefix, onReload: .atNextStart,
@@ -86,11 +88,6 @@ extension SettingType where Value == String {
     /// The beginning of the keys in a shared store.
     static let keyPrefix = word("1 to 64 letters, digits, or any of -_.:") { text in
         1...64 ~= text.utf8.count
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-                default: "-_.:".utf8.contains(byte)
-                }
-            }
+            && text.utf8.allSatisfy { ASCII.isAlphanumeric($0) || "-_.:".utf8.contains($0) }
     }
 }

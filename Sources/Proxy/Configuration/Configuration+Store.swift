@@ -42,13 +42,14 @@ extension Settings {
             stored nor offered as dictionaries.
             """),
         .value(
-            "key_file", \.keyFile, .pathOrNone, example: "./dictum.sqlite.key", onReload: .atNextStart,
+            "key_file", \.keyFile, .optional(.path), example: "./dictum.sqlite.key", onReload: .atNextStart,
             """
             The file with the key that ids are made and personal bodies are encrypted with. Dictum creates it if it is \
             missing. The default is the path of the database followed by .key; whoever copies that folder gets both.
             """),
         .value(
-            "private_max_size", \.privateMaxSize, .sizeOrNone(mebibyte...16 * tebibyte), example: "256MiB",
+            "private_max_size", \.privateMaxSize, .optional(.size(mebibyte...16 * tebibyte)),
+            example: "256MiB",
             onReload: .atNextStart,
             """
             The part of max_size for personal dictionaries, compressed, with 1 KiB of overhead each. The default is a \

@@ -34,10 +34,10 @@ extension Configuration {
         let key = "\(upstream.key).urls"
         let node = reader.node(of: key)
         let items = if case .list(let nodes) = node?.content { nodes } else { [ConfigurationNode]() }
-        let own = listeners.flatMap { Self.endpoints(of: $0.address) }
+        let own = listeners.flatMap { $0.address.endpoints }
         for (place, url) in upstream.urls.enumerated() {
             let position = (place < items.count ? items[place] : node)?.position ?? .init(line: 1, column: 1)
-            let found = Self.endpoints(of: url)
+            let found = url.place.endpoints
             if found.isEmpty {
                 warn(
                     "\(key)[\(place)]: the host name of \(url) does not resolve here: serve would not start",
@@ -49,20 +49,6 @@ extension Configuration {
                     at: position)
                 break
             }
-        }
-    }
-
-    private static func endpoints(of url: UpstreamURL) -> [Endpoint] {
-        switch url.place {
-        case .host(let host, let port): Endpoint.resolve(host: host, port: port)
-        case .unix(let path): [.unix(path: path)]
-        }
-    }
-
-    private static func endpoints(of address: ListenAddress) -> [Endpoint] {
-        switch address {
-        case .tcp(let host, let port): Endpoint.resolve(host: host, port: port)
-        case .unix(let path): [.unix(path: path)]
         }
     }
 

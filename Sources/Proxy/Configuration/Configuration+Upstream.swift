@@ -156,13 +156,13 @@ extension Settings {
 
     static let upstreamTLS: [Setting<Configuration.UpstreamTLS>] = [
         .value(
-            "ca", \.authority, .pathOrNone, example: "/etc/dictum/tls/upstream-ca.pem",
+            "ca", \.authority, .optional(.path), example: "/etc/dictum/tls/upstream-ca.pem",
             "The trusted authorities, in PEM. Without it, those of the system are trusted."),
         .value(
-            "certificate", \.certificate, .pathOrNone, example: "/etc/dictum/tls/client.pem",
+            "certificate", \.certificate, .optional(.path), example: "/etc/dictum/tls/client.pem",
             "The client certificate for upstreams that ask for one, in PEM."),
         .value(
-            "private_key", \.privateKey, .pathOrNone, example: "/etc/dictum/tls/client.key",
+            "private_key", \.privateKey, .optional(.path), example: "/etc/dictum/tls/client.key",
             "The key of that certificate, in PEM."),
         .value(
             "verify", \.verifies, .flag,

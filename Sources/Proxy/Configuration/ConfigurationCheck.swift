@@ -22,28 +22,13 @@ package struct ConfigurationCheck: Sendable, Encodable {
         let chain: String
     }
 
-    /// An error or warning with its position in the file.
-    struct Problem: Sendable, Encodable, Equatable {
-        let line: Int
-        let column: Int
-        let text: String
-
-        init(_ problem: ConfigurationError.Problem) {
-            (line, column, text) = (problem.line, problem.column, problem.text)
-        }
-    }
-
     private let valid = true
     let routes: [Route]
-    let warnings: [Problem]
-
-    private enum CodingKeys: String, CodingKey {
-        case valid, routes, warnings
-    }
+    let warnings: [ConfigurationError.Problem]
 
     /// Examines the routes of a configuration.
     package init(_ configuration: Configuration) {
-        warnings = configuration.warnings.map(Problem.init)
+        warnings = configuration.warnings
         routes = configuration.routes.map { route in
             guard let policy = route.dictionary else {
                 return Route(
@@ -68,13 +53,23 @@ package struct ConfigurationCheck: Sendable, Encodable {
         of route: RouteConfiguration, _ policy: DictionaryPolicy, _ template: Template
     ) -> [Example] {
         let urls = route.match.patterns.flatMap {
-            PatternExample.urls(of: $0.text, varying: { template.text.contains("<\($0)>") })
+            Self.urls(of: $0, keeping: { template.text.contains("<\($0)>") })
         }
         return urls.compactMap { url in
             let parts = PathAndQuery(url)
             guard let pattern = route.match.first(parts) else { return nil }
             return policy.covers.matchValue(for: parts, route: pattern).map { Example(url: url, chain: $0) }
         }
+    }
+
+    /// Returns three URLs: two that differ only in the groups that are not kept, and one that differs in the others.
+    private static func urls(of pattern: URLPattern, keeping isKept: (String) -> Bool) -> [String] {
+        var urls: [String] = []
+        for (kept, other) in [("one", "1a2b"), ("one", "3c4d"), ("two", "1a2b")] {
+            let url = pattern.example { isKept($0) ? kept : other }
+            if !urls.contains(url) { urls.append(url) }
+        }
+        return urls
     }
 
     /// The result for people, one fact per line.
@@ -102,13 +97,9 @@ package struct ConfigurationCheck: Sendable, Encodable {
     package static func json(of error: ConfigurationError) -> String {
         struct Report: Encodable {
             let valid = false
-            let problems: [Problem]
-
-            enum CodingKeys: String, CodingKey {
-                case valid, problems
-            }
+            let problems: [ConfigurationError.Problem]
         }
-        return json(of: Report(problems: error.problems.map(Problem.init)))
+        return json(of: Report(problems: error.problems))
     }
 
     private static func json(of value: some Encodable) -> String {

@@ -18,24 +18,22 @@ struct ReferenceLine: Sendable {
     private let onReload: ReloadEffect
     private let value: Value
 
-    private enum Value: Sendable {
+    /// The form of a setting.
+    enum Value: Sendable {
+        /// `key: text`, commented out if `isGiven` is false.
         case text(String, isGiven: Bool)
-        case lines([ReferenceLine], isItem: Bool, isGiven: Bool)
+        /// The lines of a section, one level deeper. `isItem` makes them the first item of a list; without
+        /// `isGiven` they are commented out.
+        case lines([ReferenceLine], isItem: Bool, isGiven: Bool = true)
     }
 
     /// Returns the lines for a table of settings, with the values of `target`.
     static func lines<Target>(of settings: [Setting<Target>], in target: Target) -> [ReferenceLine] {
         settings.map { setting in
-            let value: Value =
-                switch setting.sample(target) {
-                case .value(let text, let isGiven): .text(text, isGiven: isGiven)
-                case .section(let lines, let isItem, let isGiven):
-                    .lines(lines, isItem: isItem, isGiven: isGiven)
-                }
-            return ReferenceLine(
+            ReferenceLine(
                 key: setting.key, prose: setting.prose, expectation: setting.expectation,
                 onReload: ReloadEffect.allCases.first { setting.keys($0) == [setting.key] } ?? .immediate,
-                value: value)
+                value: setting.sample(target))
         }
     }
 

@@ -100,7 +100,7 @@ extension Settings {
 
     static let routeLimits: [Setting<RouteConfiguration.Limits>] = [
         .value(
-            "request_body", \.requestBody, .sizeOrNone(0...tebibyte), example: "1MiB",
+            "request_body", \.requestBody, .optional(.size(0...tebibyte)), example: "1MiB",
             "The maximum size of a request body, in place of limits.request_body."),
         .value(
             "rate", \.rate, .optional(.rate), example: "10/s",
@@ -114,11 +114,10 @@ extension Settings {
     ]
 }
 
-extension SettingType where Value == PathPrefix? {
+extension SettingType where Value == PathPrefix {
     /// The start of a path.
     static let pathPrefix = scalar(
-        "a path of fixed segments, such as /api", write: { $0?.text ?? "" },
-        read: { PathPrefix($0).map(Optional.some) })
+        "a path of fixed segments, such as /api", write: \.text, read: { PathPrefix($0) })
 }
 
 extension SettingType where Value == String {

@@ -38,12 +38,6 @@ package struct RouteConfiguration: Sendable {
         case dictionary
     }
 
-    /// Makes a route.
-    init(match: RouteMatch, dictionary: DictionaryPolicy?) {
-        self.match = match
-        self.dictionary = dictionary
-    }
-
     /// The default route: everything, with each path a dictionary for itself.
     package static let implied = {
         var policy = DictionaryPolicy()
@@ -123,10 +117,10 @@ extension Settings {
             every host.
             """),
         .value(
-            "upstream", \.upstream, .upstreamName, example: "shop",
+            "upstream", \.upstream, .optional(.upstreamName), example: "shop",
             "The upstream, by its name in upstreams. Without it, the setting upstream."),
         .value(
-            "strip_prefix", \.stripPrefix, .pathPrefix, example: "/api",
+            "strip_prefix", \.stripPrefix, .optional(.pathPrefix), example: "/api",
             """
             The start of the path that the upstream does not get: with /api, it gets /api/feed as /feed, and X-Forwarded-Prefix. \
             Dictionaries, logs and limits go by the client's path.

@@ -1,16 +1,9 @@
+internal import Primitives
+
 /// A row of the settings table: its key, target property, type and description.
 ///
 /// The default is the value in a fresh `Target`, so it is written once, beside the property.
 struct Setting<Target>: Sendable {
-    /// The form of a setting in the reference.
-    enum Sample: Sendable {
-        /// `key: text`, commented out if `isGiven` is false.
-        case value(String, isGiven: Bool)
-        /// The lines of a section, one level deeper. `isItem` makes them the first item of a list; without
-        /// `isGiven` they are commented out.
-        case section([ReferenceLine], isItem: Bool, isGiven: Bool = true)
-    }
-
     let key: String
     /// The description, in sentences.
     let prose: String
@@ -24,7 +17,7 @@ struct Setting<Target>: Sendable {
     let changes: @Sendable (ReloadEffect, Target, Target) -> [String]
     let read: @Sendable (ConfigurationNode.Entry, inout SettingsReader, inout Target) -> Void
     /// Returns the form in the reference for a fresh target.
-    let sample: @Sendable (Target) -> Sample
+    let sample: @Sendable (Target) -> ReferenceLine.Value
     /// Returns the value in effect; nil for a setting without one.
     let effective: @Sendable (Target) -> EffectiveValue?
 
@@ -49,7 +42,7 @@ struct Setting<Target>: Sendable {
             },
             sample: { target in
                 let text = example ?? type.write(target[keyPath: path])
-                return .value(text, isGiven: required || example == nil)
+                return .text(text, isGiven: required || example == nil)
             },
             effective: { target in
                 let text = type.shown(target[keyPath: path])
@@ -70,7 +63,7 @@ struct Setting<Target>: Sendable {
             read: { entry, reader, target in
                 reader.read(entry.value, by: settings, into: &target[keyPath: path])
             },
-            sample: { .section(ReferenceLine.lines(of: settings, in: $0[keyPath: path]), isItem: false) },
+            sample: { .lines(ReferenceLine.lines(of: settings, in: $0[keyPath: path]), isItem: false) },
             effective: { settings.effective(in: $0[keyPath: path]) })
     }
 
@@ -81,11 +74,11 @@ struct Setting<Target>: Sendable {
         _ key: String, _ path: any WritableKeyPath<Target, Value> & Sendable, _ settings: [Setting<Value>],
         short: any WritableKeyPath<Value, Short> & Sendable, _ type: SettingType<Short>, _ prose: String
     ) -> Setting {
+        let section = section(key, path, settings, prose)
         let expectation = "\(type.expectation), or a mapping of " + settings.map(\.key).listed
         return Setting(
-            key: key, prose: prose, expectation: expectation, isRequired: false,
-            keys: { settings.keys($0, below: key) },
-            changes: { settings.changes($0, $1[keyPath: path], $2[keyPath: path], below: key) },
+            key: key, prose: prose, expectation: expectation, isRequired: false, keys: section.keys,
+            changes: section.changes,
             read: { entry, reader, target in
                 if case .scalar = entry.value.content {
                     if let value = type.read(entry.value, &reader) {
@@ -95,8 +88,7 @@ struct Setting<Target>: Sendable {
                 }
                 reader.read(entry.value, by: settings, into: &target[keyPath: path], expected: expectation)
             },
-            sample: { .section(ReferenceLine.lines(of: settings, in: $0[keyPath: path]), isItem: false) },
-            effective: { settings.effective(in: $0[keyPath: path]) })
+            sample: section.sample, effective: section.effective)
     }
 
     /// Makes a section of further settings that may also be `off` (nil) or `on` (all defaults).
@@ -138,7 +130,7 @@ struct Setting<Target>: Sendable {
             },
             sample: { target in
                 let value = target[keyPath: path]
-                return .section(
+                return .lines(
                     ReferenceLine.lines(of: settings, in: value ?? fresh), isItem: false,
                     isGiven: value != nil)
             },
@@ -195,7 +187,7 @@ struct Setting<Target>: Sendable {
                     }
                 }
             },
-            sample: { _ in .section(ReferenceLine.lines(of: settings, in: fresh), isItem: true) },
+            sample: { _ in .lines(ReferenceLine.lines(of: settings, in: fresh), isItem: true) },
             effective: { .items($0[keyPath: path].compactMap { settings.effective(in: $0) }) })
     }
 }
@@ -238,7 +230,7 @@ extension Setting {
                     return item
                 }
             },
-            sample: { _ in .value(example, isGiven: false) },
+            sample: { _ in .text(example, isGiven: false) },
             effective: { target in
                 .section(
                     target[keyPath: path].compactMap { item in
@@ -251,10 +243,7 @@ extension Setting {
 extension String {
     /// True for names that stand in dotted keys, logs and labels as they are.
     fileprivate var isSectionName: Bool {
-        1...64 ~= utf8.count
-            && unicodeScalars.allSatisfy {
-                $0 == "-" || $0 == "_" || $0.isASCII && ($0.properties.isAlphabetic || "0"..."9" ~= $0)
-            }
+        1...64 ~= utf8.count && utf8.allSatisfy { ASCII.isAlphanumeric($0) || "-_".utf8.contains($0) }
     }
 }
 

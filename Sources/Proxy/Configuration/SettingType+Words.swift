@@ -10,6 +10,14 @@ extension SettingType where Value == String {
         return (word.hasSuffix("*") ? word.dropLast() : word).isToken
     }
 
+    /// The name of a field, in lower case.
+    static let fieldName = scalar(
+        "the name of a field, such as x-client-subject", write: \.self,
+        read: { $0[...].isToken ? $0.lowercased() : nil })
+
+    /// The name of an upstream, which is looked up once all settings have been read.
+    static let upstreamName = word("a name that upstreams has") { !$0.isEmpty }
+
     /// A host with an optional port, or a pattern of hosts.
     static let authority = word("a host, such as api.example.com, *.example.com or localhost:8080") {
         AuthorityNames.isItem($0)
@@ -95,12 +103,6 @@ extension SettingType where Value == String? {
     }
 }
 
-extension SettingType where Value == String? {
-    /// The name of an upstream, which is looked up once all settings have been read.
-    static let upstreamName = scalar(
-        "a name that upstreams has", write: { $0 ?? "" }, read: { $0.isEmpty ? nil : .some($0) })
-}
-
 extension SettingType where Value == Priority {
     /// A word for an urgency, or parameters of the Priority field (RFC 9218 section 4).
     static let priority = scalar(
@@ -120,19 +122,6 @@ extension SettingType where Value == Priority {
 extension Substring {
     /// True for tokens of at most 256 bytes (RFC 9110 section 5.6.2).
     var isToken: Bool {
-        1...256 ~= utf8.count
-            && utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-                }
-            }
+        1...256 ~= utf8.count && utf8.allSatisfy(ASCII.isToken)
     }
-}
-
-extension SettingType where Value == String? {
-    /// The name of a field; nil without one.
-    static let fieldNameOrNone = scalar(
-        "the name of a field, such as x-client-subject", write: { $0 ?? "" },
-        read: { $0[...].isToken ? .some($0.lowercased()) : nil })
 }

@@ -85,20 +85,6 @@ extension SettingType where Value == String {
     }
 }
 
-extension SettingType where Value == String? {
-    /// The path of a file; nil by default.
-    static let pathOrNone = scalar("a path", write: { $0?.inYAML ?? "" }, read: SettingType<String>.readPath)
-}
-
-extension SettingType where Value == Int? {
-    /// Makes a type for a size in bytes that is nil by default.
-    static func sizeOrNone(_ bounds: ClosedRange<Int>) -> SettingType {
-        let size = SettingType<Int>.size(bounds)
-        return SettingType(
-            expectation: size.expectation, read: { size.read($0, &$1) }, write: { $0.map(size.write) ?? "" })
-    }
-}
-
 extension SettingType where Value == Int? {
     /// Makes a type for a compression level; `auto` is nil.
     static func level(_ bounds: ClosedRange<Int>) -> SettingType {

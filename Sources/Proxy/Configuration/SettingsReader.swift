@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// Reads settings from nodes, expands `${NAME}` and collects errors.
 struct SettingsReader {
     /// The values of `${NAME}`.
@@ -126,10 +128,7 @@ struct SettingsReader {
 
 extension Substring {
     fileprivate var isVariableName: Bool {
-        !isEmpty && utf8.count <= 256
-            && unicodeScalars.allSatisfy {
-                $0 == "_" || $0.isASCII && ($0.properties.isAlphabetic || "0"..."9" ~= $0)
-            }
+        1...256 ~= utf8.count && utf8.allSatisfy { ASCII.isAlphanumeric($0) || $0 == UInt8(ascii: "_") }
     }
 }
 

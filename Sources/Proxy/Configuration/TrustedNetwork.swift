@@ -30,9 +30,8 @@ package enum TrustedNetwork: Sendable, Equatable {
         }
     }
 
-    /// Returns true for peers of the network: 4 or 16 bytes of an address, or none for a Unix socket.
-    package func contains(_ peer: [UInt8]) -> Bool {
-        guard let address = IPAddress(bytes: peer) else { return self == .unix && peer.isEmpty }
+    /// Returns true for an address of the network.
+    package func contains(_ address: IPAddress) -> Bool {
         switch self {
         case .unix: return false
         case .loopback: return address.isIPv4 ? address.bits >> 24 == 127 : address.bits == 1
@@ -44,16 +43,14 @@ package enum TrustedNetwork: Sendable, Equatable {
 }
 
 extension [TrustedNetwork] {
-    /// Returns true for peers of any of the networks: 4 or 16 bytes of an address, or none for a Unix socket.
-    package func contains(peer: [UInt8]) -> Bool {
-        contains { $0.contains(peer) }
-    }
+    /// Returns true for an address of any of the networks.
+    package func contains(_ address: IPAddress) -> Bool { contains { $0.contains(address) } }
 
     /// Returns true for peers of any of the networks; false for an unknown peer.
     package func contains(_ peer: Endpoint?) -> Bool {
         switch peer {
-        case .ip(let address, _)?: contains(peer: address.bytes)
-        case .unix?: contains(peer: [])
+        case .ip(let address, _)?: contains(address)
+        case .unix?: contains(TrustedNetwork.unix)
         case nil: false
         }
     }

@@ -3,15 +3,9 @@ package import HTTP
 /// The URL of an upstream: `http://host:port`, `https://host:port` or `unix:/path`, with no path, query or user
 /// information.
 package struct UpstreamURL: Sendable, Equatable, CustomStringConvertible {
-    /// The address of the upstream.
-    package enum Place: Sendable, Equatable {
-        /// A host (IPv6 without brackets) and a port, by default that of the scheme.
-        case host(String, port: UInt16)
-        case unix(path: String)
-    }
-
     package let scheme: UpstreamTarget.Scheme
-    package let place: Place
+    /// The address of the upstream; its port is by default that of the scheme.
+    package let place: ConfiguredAddress
 
     /// A reason why a text is not the URL of an upstream.
     enum Mistake: Error, Equatable {
@@ -24,8 +18,8 @@ package struct UpstreamURL: Sendable, Equatable, CustomStringConvertible {
     /// `unix:/path`.
     init(_ text: String) throws(Mistake) {
         if text.hasPrefix("unix:") {
-            guard case .unix(let path)? = ListenAddress(text) else { throw .badPath }
-            (scheme, place) = (.http, .unix(path: path))
+            guard let socket = ConfiguredAddress(text) else { throw .badPath }
+            (scheme, place) = (.http, socket)
             return
         }
         let isTLS = text.lowercased().hasPrefix("https://")
@@ -35,13 +29,13 @@ package struct UpstreamURL: Sendable, Equatable, CustomStringConvertible {
         guard let parts = HostAndPort(authority), parts.port != 0 else { throw .notAURL }
         guard ["", "/"].contains(rest[authority.endIndex...]) else { throw .hasMore }
         scheme = isTLS ? .https : .http
-        place = .host(parts.host, port: parts.port ?? (isTLS ? 443 : 80))
+        place = .tcp(host: parts.host, port: parts.port ?? (isTLS ? 443 : 80))
     }
 
     /// The host and port; `localhost` for a Unix socket.
     package var authority: String {
         switch place {
-        case .host(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .tcp: place.description
         case .unix: "localhost"
         }
     }
@@ -49,8 +43,8 @@ package struct UpstreamURL: Sendable, Equatable, CustomStringConvertible {
     /// The URL without a trailing slash.
     package var description: String {
         switch place {
-        case .host: "\(scheme.rawValue)://\(authority)"
-        case .unix(let path): "unix:\(path)"
+        case .tcp: "\(scheme.rawValue)://\(authority)"
+        case .unix: place.description
         }
     }
 }

@@ -55,7 +55,7 @@ extension Exchange {
     }
 
     /// Gives up the upstream's connection, which reports nothing more.
-    func abortUpstream() { attempt.takeConnection()?.abort() }
+    func abortUpstream() { attempt.connection.take()?.abort() }
 
     // MARK: Identifiers of the request in logs
 

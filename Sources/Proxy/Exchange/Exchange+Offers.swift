@@ -85,9 +85,9 @@ extension Exchange {
             let reason = unkeptReason(response)
         else { return }
         proxy.metrics.countUnkept(reason, route: route.index)
-        guard route.takeUnkeptWarning(now: SystemClock.unixSeconds, context.shared.unkeptWarnings) else {
-            return
-        }
+        guard route.unkeptWarning.take(now: core.now),
+            context.shared.unkeptWarnings.take(route.text, now: SystemClock.unixSeconds)
+        else { return }
         let isSetHere = response.isCacheControlReplaced && reason != .varyAny
         context.report(.warning(Self.unkeptWarning(reason, route: route, isSetHere: isSetHere)))
     }
@@ -97,7 +97,8 @@ extension Exchange {
         // These two are read first: they cost nothing, and rule out nearly every response.
         guard response.cacheControl.noStore || !response.varyNames.isEmpty, route.usesDictionaries,
             let hint = DeltaHint.find(request: facts, response: response, policy: route.policy),
-            route.takeHint(now: SystemClock.unixSeconds, context.shared.hints)
+            route.hint.take(now: core.now),
+            context.shared.hints.take(route.text, now: SystemClock.unixSeconds)
         else { return }
         context.report(.info(hint.text(route: route.text)))
     }
@@ -106,7 +107,8 @@ extension Exchange {
     func hintManyVariants(_ variant: String) {
         guard !variant.isEmpty, context.shared.variants.record(variant, route: route.text),
             case let fields = VariantKey.fieldNames(in: variant), !fields.isEmpty,
-            route.takeHint(now: SystemClock.unixSeconds, context.shared.hints)
+            route.hint.take(now: core.now),
+            context.shared.hints.take(route.text, now: SystemClock.unixSeconds)
         else { return }
         context.report(.info(DeltaHint.manyVariants(fields: fields).text(route: route.text)))
     }

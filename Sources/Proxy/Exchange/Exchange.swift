@@ -42,7 +42,9 @@ final class Exchange: Handler {
     var observed: ObservedExchange?
     var phase = ResponsePhase.awaited
     var record = RequestRecord()
-    private let beginning: Beginning
+    /// The time at the arrival of the request, and the bytes that its stream had sent then.
+    private let begunAt = SystemClock.monotonicNanoseconds
+    private let formerBytesSent: Int
     /// The exchange's name on its loop, given out on first need.
     private var ownToken: Token?
 
@@ -53,12 +55,6 @@ final class Exchange: Handler {
     private var ownAttempt = UpstreamAttempt()
     @exclusivity(unchecked)
     private var ownBody: ResponseBody
-
-    /// The time and the stream's sent bytes at the arrival of the request.
-    private struct Beginning {
-        let nanoseconds = SystemClock.monotonicNanoseconds
-        let bytesSent: Int
-    }
 
     // Safe: one loop uses the exchange, and no method of these values calls it, so that none is used twice at once.
     var resource: RequestedResource {
@@ -111,7 +107,7 @@ final class Exchange: Handler {
         }
         self.isTwin = isTwin
         share = peer.share(head.headers, of: context.shared.clientResources)
-        beginning = Beginning(bytesSent: client.bytesSent)
+        formerBytesSent = client.bytesSent
         pathRefusal = choice.refusal
         // While dictionaries are switched off, their URLs do not exist.
         linked =
@@ -360,7 +356,7 @@ extension Exchange {
         record.isComplete = isComplete
         noteFetchAfterPage()
         if proxy.isLogging { describeRequest() }
-        record.wireBytesSent = client.bytesSent - beginning.bytesSent
+        record.wireBytesSent = client.bytesSent - formerBytesSent
         record.durationMicroseconds = elapsedMicroseconds
         abortUpstream()
         attempt.end()
@@ -372,5 +368,5 @@ extension Exchange {
         proxy.account(finished)
     }
 
-    var elapsedMicroseconds: Int { Int(SystemClock.monotonicNanoseconds - beginning.nanoseconds) / 1000 }
+    var elapsedMicroseconds: Int { Int(SystemClock.monotonicNanoseconds - begunAt) / 1000 }
 }

@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Primitives
 
 /// Identifiers that requests bring along, to find them in the logs of all who had them: pure functions of fields.
 enum RequestIdentifiers {
@@ -21,10 +22,7 @@ enum RequestIdentifiers {
     }
 
     private static func isOfID(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: "-_.+/=:@".utf8.contains(byte)
-        }
+        ASCII.isAlphanumeric(byte) || "-_.+/=:@".utf8.contains(byte)
     }
 
     /// Returns the trace identifier of a request, 32 digits, by its one traceparent (W3C Trace Context section 3.2).

@@ -14,11 +14,6 @@ struct UpstreamResponse {
     var headToKeep: [UInt8]?
     /// True if its Cache-Control is the route's.
     var isCacheControlReplaced = false
-
-    init(head: consuming ResponseHead, facts: ResponseFacts) {
-        self.head = head
-        self.facts = facts
-    }
 }
 
 /// A response whose head has not been sent; every decision and every edit of the head takes this type.

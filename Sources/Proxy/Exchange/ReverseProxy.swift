@@ -18,7 +18,7 @@ final class ReverseProxy: Application, Handler {
     /// The exchanges that have begun to hold a body in this batch of events.
     private var holding: [Exchange] = []
     let upstreams = LoopUpstreams()
-    private var nextHandshakeReport: Int64 = 0
+    private let handshakeReminder = Reminder(milliseconds: 10_000)
 
     init(context: ProxyContext, log: AccessLog?, core: EventLoop.Core) {
         self.context = context
@@ -70,8 +70,7 @@ final class ReverseProxy: Application, Handler {
 
     /// Reports why the TLS of an upstream cannot be used, at most every ten seconds.
     func report(_ failure: TLSFailure, of server: UpstreamServer) {
-        guard core.now >= nextHandshakeReport else { return }
-        nextHandshakeReport = core.now + 10_000
+        guard handshakeReminder.take(now: core.now) else { return }
         context.report(
             .warning(
                 """

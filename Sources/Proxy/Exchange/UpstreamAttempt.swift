@@ -67,9 +67,6 @@ struct UpstreamAttempt {
     /// Keeps a lost connection that still holds the request, as no other could be made.
     mutating func keepUnsent(_ lost: ClientConnection?) { unsent = lost }
 
-    /// Takes out the connection, to give it up.
-    mutating func takeConnection() -> ClientConnection? { connection.take() }
-
     /// Takes out the connection that has failed.
     mutating func takeLost() -> ClientConnection? {
         let lost = connection ?? unsent

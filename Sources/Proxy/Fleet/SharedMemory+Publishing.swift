@@ -10,8 +10,6 @@ struct Publications: Sendable {
     private(set) var bytes = 0
     /// True while a write is scheduled or under way.
     private(set) var isScheduled = false
-    /// The number of versions that the bounds displaced.
-    private(set) var dropped = 0
 
     /// The provisional versions that are written per second, so that a crawler does not fill the shared store.
     private var provisional = TokenBucket()
@@ -31,7 +29,6 @@ struct Publications: Sendable {
     mutating func add(_ versions: [SharableVersion], now: Int64) -> Bool {
         for version in versions where version.body.count <= SharedRecord.bodyBytesMax {
             guard !version.isProvisional || provisional.take(at: Self.provisionalRate, now: now) == nil else {
-                dropped += 1
                 continue
             }
             waiting.append(version)
@@ -43,7 +40,6 @@ struct Publications: Sendable {
             surplus += 1
         }
         waiting.removeFirst(surplus)
-        dropped += surplus
         guard !isScheduled, !waiting.isEmpty else { return false }
         isScheduled = true
         return true

@@ -22,8 +22,6 @@ struct AnnouncementLedger: Sendable {
     /// True from a judgement that the announcement pays until one that it does not.
     private(set) var isProven = false
 
-    init() {}
-
     /// Returns true unless the announcement rests after a judgement.
     func pays(at now: Int) -> Bool { now >= restsUntil }
 

@@ -60,8 +60,6 @@ struct LearnedPages: Sendable {
 
     private var pages = FairTable<Key, Page>(buckets: bucketCount, slots: slotCount)
 
-    init() {}
-
     /// Records that a client fetched a response of a chain after a page.
     ///
     /// `isProven` says which chains have been judged to pay: those that the page has learned stay, however many clients

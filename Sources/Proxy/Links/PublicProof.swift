@@ -56,8 +56,6 @@ struct SoleClient: Sendable {
     private var begunAt = 0
     private var saidAt: Int?
 
-    init() {}
-
     /// Records a response; returns true, once an hour, if the client may be a balancer.
     mutating func record(_ client: LinkClient, now: Int) -> Bool {
         guard client == self.client, !client.isNamed else {
@@ -79,10 +77,6 @@ struct LinkClient: Sendable, Equatable {
     let address: UInt128?
     /// True if a trusted peer has named the client; false for a peer that may be a balancer.
     let isNamed: Bool
-
-    init(address: UInt128?, isNamed: Bool) {
-        (self.address, self.isNamed) = (address, isNamed)
-    }
 }
 
 extension ClientPeer {

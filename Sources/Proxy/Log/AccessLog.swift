@@ -96,7 +96,7 @@ package struct AccessLogOutput: Sendable {
     /// Returns the log of one loop, or nil if the configuration disables it.
     func log(for configuration: Configuration, routes: RouteNames) -> AccessLog? {
         guard configuration.log.access.sample > 0 else { return nil }
-        let form = AccessLogFormat.Form(configuration.log.access.format, isJSON: isJSON)
+        let form = configuration.log.access.format ?? (isJSON ? .json : .text)
         return AccessLog(
             format: AccessLogFormat(form, configuration: configuration, routes: routes),
             share: configuration.log.access.sample, sink: sink)

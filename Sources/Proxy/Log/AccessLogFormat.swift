@@ -1,26 +1,9 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 /// Writes a request's record as one line into a reused buffer.
 struct AccessLogFormat: Sendable {
-    enum Form: Sendable {
-        case json, text
-        /// The combined format of Apache and nginx.
-        case combined
-        /// The same behind the request's host: Apache's `vhost_combined`.
-        case vhostCombined
-
-        init(_ format: Configuration.Log.Access.Format, isJSON: Bool) {
-            switch format {
-            case .auto: self = isJSON ? .json : .text
-            case .json: self = .json
-            case .text: self = .text
-            case .combined: self = .combined
-            case .vhostCombined: self = .vhostCombined
-            }
-        }
-    }
-
     /// The most bytes of a field that a line has; the rest is three dots.
     enum Limit {
         static let method = 64
@@ -30,19 +13,14 @@ struct AccessLogFormat: Sendable {
         static let referer = 1_024
     }
 
-    private let form: Form
+    private let form: Configuration.Log.Access.Format
     /// The text of each route's match, already escaped.
     private let routes: [[UInt8]]
     private let redaction: TargetRedaction
     private let clientFields: Configuration.Log.Access.ClientFields
 
-    /// Creates a format for the routes and personal query names of a configuration.
-    init(_ form: Form, configuration: Configuration) {
-        self.init(form, configuration: configuration, routes: RouteNames(configuration))
-    }
-
     /// Creates a format that also knows the routes of former configurations.
-    init(_ form: Form, configuration: Configuration, routes names: RouteNames) {
+    init(_ form: Configuration.Log.Access.Format, configuration: Configuration, routes names: RouteNames) {
         self.form = form
         routes = names.texts.map { text in
             var escaped: [UInt8] = []
@@ -214,7 +192,7 @@ extension [UInt8] {
     fileprivate mutating func append(_ opening: StaticString, _ number: Int?) {
         guard let number else { return }
         append(opening)
-        append(decimal: number)
+        append(decimal: UInt64(clamping: number))
     }
 
     /// Appends a word that needs no escaping.
@@ -255,5 +233,48 @@ extension [UInt8] {
         append(opening)
         append(escaping: text, as: .json, limit: limit)
         append("\"")
+    }
+}
+
+/// Removes the values of personal query parameters from logged request targets.
+struct TargetRedaction: Sendable {
+    private let policy: PersonalPolicy
+
+    init(_ policy: PersonalPolicy) {
+        self.policy = policy
+    }
+
+    /// Returns the target with `-` for each personal value: `/a?token=s3cret&b=1` becomes `/a?token=-&b=1`.
+    func redact(_ target: [UInt8]) -> [UInt8] {
+        guard let mark = target.firstIndex(of: UInt8(ascii: "?")) else { return target }
+        let query = target[(mark + 1)...]
+        guard isPersonal(query) else { return target }
+        let parameters = query.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+        return Array(target[...mark]) + parameters.map(redact).joined(separator: [UInt8(ascii: "&")])
+    }
+
+    /// Returns the target with `-` for its query: `/a?b=1` becomes `/a?-`.
+    func redactQuery(_ target: [UInt8]) -> [UInt8] {
+        guard let mark = target.firstIndex(of: UInt8(ascii: "?")) else { return target }
+        return target[...mark] + [UInt8(ascii: "-")]
+    }
+
+    /// Returns the parameter up to its first personal name.
+    ///
+    /// The rest is dropped: where `;` is no separator, it belongs to the value.
+    private func redact(_ parameter: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var start = parameter.startIndex
+        for piece in parameter.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false) {
+            start = piece.startIndex
+            guard isPersonal(piece) else { continue }
+            let name = piece.prefix { $0 != UInt8(ascii: "=") }
+            return parameter[..<start] + name
+                + (name.count < piece.count ? [UInt8(ascii: "="), UInt8(ascii: "-")] : [])
+        }
+        return parameter
+    }
+
+    private func isPersonal(_ query: ArraySlice<UInt8>) -> Bool {
+        policy.hasPersonalQuery(String(decoding: query, as: UTF8.self))
     }
 }

@@ -2,22 +2,6 @@ internal import Primitives
 
 /// Appends the parts of a log line without an intermediate `String`.
 extension [UInt8] {
-    mutating func append(_ literal: StaticString) {
-        // Safe: the pointer is used within the call.
-        literal.withUTF8Buffer { unsafe append(contentsOf: $0) }
-    }
-
-    mutating func append(decimal number: Int) {
-        if number < 0 { append(UInt8(ascii: "-")) }
-        let start = count
-        var rest = number.magnitude
-        repeat {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest > 0
-        self[start...].reverse()
-    }
-
     /// Appends untrusted bytes so that they can neither end their place in the line nor control a terminal.
     ///
     /// Three dots stand for bytes beyond the limit.
@@ -69,55 +53,40 @@ enum Timestamp {
     /// Appends a time as `2026-01-31T23:59:59.123Z` (RFC 3339), given in microseconds since 1970.
     static func append(_ microseconds: Int, to buffer: inout [UInt8]) {
         let (date, secondOfDay, microsecond) = parts(microseconds)
-        digits(date.year, 4, to: &buffer)
+        appendYear(date.year, to: &buffer)
         buffer.append(UInt8(ascii: "-"))
-        digits(date.month, 2, to: &buffer)
+        HTTPDate.appendTwoDigits(date.month, into: &buffer)
         buffer.append(UInt8(ascii: "-"))
-        digits(date.day, 2, to: &buffer)
+        HTTPDate.appendTwoDigits(date.day, into: &buffer)
         buffer.append(UInt8(ascii: "T"))
-        appendClock(secondOfDay, to: &buffer)
+        HTTPDate.appendClock(secondOfDay, into: &buffer)
         buffer.append(UInt8(ascii: "."))
-        digits(microsecond / 1_000, 3, to: &buffer)
+        HTTPDate.appendTwoDigits(microsecond / 10_000, into: &buffer)
+        buffer.append(UInt8(ascii: "0") + UInt8(microsecond / 1_000 % 10))
         buffer.append(UInt8(ascii: "Z"))
     }
 
     /// Appends a time as `31/Jan/2026:23:59:59 +0000`, the form of the Common Log Format.
     static func appendCommon(_ microseconds: Int, to buffer: inout [UInt8]) {
         let (date, secondOfDay, _) = parts(microseconds)
-        digits(date.day, 2, to: &buffer)
+        HTTPDate.appendTwoDigits(date.day, into: &buffer)
         buffer.append(UInt8(ascii: "/"))
-        let names: StaticString = "JanFebMarAprMayJunJulAugSepOctNovDec"
-        // Safe: the pointer is used within the call, at a month from 1 to 12 of three letters each.
-        names.withUTF8Buffer { unsafe buffer.append(contentsOf: $0[(3 * date.month - 3)..<(3 * date.month)]) }
+        buffer.append(HTTPDate.monthNames[date.month - 1])
         buffer.append(UInt8(ascii: "/"))
-        digits(date.year, 4, to: &buffer)
+        appendYear(date.year, to: &buffer)
         buffer.append(UInt8(ascii: ":"))
-        appendClock(secondOfDay, to: &buffer)
+        HTTPDate.appendClock(secondOfDay, into: &buffer)
         buffer.append(" +0000")
+    }
+
+    private static func appendYear(_ year: Int, to buffer: inout [UInt8]) {
+        HTTPDate.appendTwoDigits(year / 100, into: &buffer)
+        HTTPDate.appendTwoDigits(year % 100, into: &buffer)
     }
 
     private static func parts(_ microseconds: Int) -> (date: CivilDate, secondOfDay: Int, microsecond: Int) {
         let seconds = Int(floorDivide(Int64(microseconds), 1_000_000))
         let date = CivilDate(daysSinceEpoch: floorDivide(Int64(seconds), 86_400))
         return (date, seconds - Int(date.daysSinceEpoch) * 86_400, microseconds - seconds * 1_000_000)
-    }
-
-    private static func appendClock(_ secondOfDay: Int, to buffer: inout [UInt8]) {
-        digits(secondOfDay / 3_600, 2, to: &buffer)
-        buffer.append(UInt8(ascii: ":"))
-        digits(secondOfDay / 60 % 60, 2, to: &buffer)
-        buffer.append(UInt8(ascii: ":"))
-        digits(secondOfDay % 60, 2, to: &buffer)
-    }
-
-    /// Appends the last `width` decimal digits of a non-negative number.
-    private static func digits(_ number: Int, _ width: Int, to buffer: inout [UInt8]) {
-        let end = buffer.count + width
-        var rest = number.magnitude
-        for _ in 0..<width { buffer.append(UInt8(ascii: "0")) }
-        for place in 1...width {
-            buffer[end - place] += UInt8(truncatingIfNeeded: rest % 10)
-            rest /= 10
-        }
     }
 }

@@ -55,8 +55,6 @@ struct RequestRecord: Sendable {
     /// The facts that only the log needs; nil without one.
     var description: RequestDescription?
 
-    init() {}
-
     /// True if the upstream or Dictum itself failed the request.
     var isFailure: Bool { status >= 500 || fault?.isClients == false }
 }

@@ -6,6 +6,7 @@ internal import Primitives
 final class RouteReminders: Sendable {
     /// The least time between two messages about a route.
     static let seconds = 3600
+    static let milliseconds = Int64(1000 * seconds)
     /// The bound of the table, because each reload can bring other routes.
     private static let countMax = 4_000
 

@@ -63,8 +63,10 @@ final class Route: Sendable {
     /// The route as it would be with dictionaries, if it is observed; nil otherwise.
     let shadow: Route?
 
-    private let unkeptWarnedAt = Atomic<Int>(-RouteReminders.seconds)
-    private let hintedAt = Atomic<Int>(-RouteReminders.seconds)
+    /// The warning that clients do not keep the route's offers; `RouteReminders` also remember it over reloads.
+    let unkeptWarning = Reminder(milliseconds: RouteReminders.milliseconds)
+    /// The hint at an obstacle to deltas.
+    let hint = Reminder(milliseconds: RouteReminders.milliseconds)
 
     init(
         index: Int?, _ route: RouteConfiguration, in configuration: Configuration,
@@ -157,26 +159,6 @@ final class Route: Sendable {
 
     /// Returns the match that the pages at such paths share.
     func pageMatch(of url: PathAndQuery) -> String { matchValue(of: url) ?? text }
-
-    /// Takes the hourly warning that clients do not keep the route's offers; returns true if it is due.
-    ///
-    /// `reminders` remember the last warning over reloads and also allow one per hour.
-    func takeUnkeptWarning(now: Int, _ reminders: RouteReminders) -> Bool {
-        takeMessage(since: unkeptWarnedAt, now: now, reminders)
-    }
-
-    /// Takes the hourly hint at an obstacle to deltas; returns true if it is due.
-    func takeHint(now: Int, _ reminders: RouteReminders) -> Bool {
-        takeMessage(since: hintedAt, now: now, reminders)
-    }
-
-    private func takeMessage(since said: borrowing Atomic<Int>, now: Int, _ reminders: RouteReminders) -> Bool
-    {
-        let last = said.load(ordering: .relaxed)
-        guard now - last >= RouteReminders.seconds else { return false }
-        return said.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
-            && reminders.take(text, now: now)
-    }
 
     /// The reason why dictionaries are off after an inexact delta, or nil.
     var dictionarySwitch: Reason? { isDistrusted.load(ordering: .relaxed) ? .verifyFailed : nil }

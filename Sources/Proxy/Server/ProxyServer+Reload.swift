@@ -80,13 +80,8 @@ extension ProxyServer {
     private func hand(_ context: ProxyContext, _ change: ListenerChange) {
         let handed = DispatchGroup()
         for (index, part) in parts.enumerated() {
-            handed.enter()
             let added = change.added.mapValues { ($0.listener.configuration, $0.shares[index]) }
-            part.loop.execute { core in
-                core.handler(part.token, as: ProxyLoop.self)?
-                    .adopt(context, added: added, kept: change.kept, core)
-                handed.leave()
-            }
+            part.perform(in: handed) { $0.adopt(context, added: added, kept: change.kept, $1) }
         }
         handed.wait()
     }
@@ -150,7 +145,7 @@ private enum AdminChange {
     }
 }
 
-extension ListenAddress {
+extension ConfiguredAddress {
     /// The port, or nil if the system chooses it.
     fileprivate var port: UInt16? {
         if case .tcp(_, let port) = self, port != 0 { port } else { nil }

@@ -13,6 +13,17 @@ package final class ProxyServer: Sendable {
     struct LoopPart: Sendable {
         let loop: EventLoop
         let token: Token
+
+        /// Runs `body` on the loop; `group` waits for it.
+        func perform(
+            in group: DispatchGroup? = nil, _ body: @escaping @Sendable (ProxyLoop, EventLoop.Core) -> Void
+        ) {
+            group?.enter()
+            loop.execute { core in
+                if let own = core.handler(token, as: ProxyLoop.self) { body(own, core) }
+                group?.leave()
+            }
+        }
     }
 
     /// A listener that is open.
@@ -79,11 +90,7 @@ package final class ProxyServer: Sendable {
             logThreshold: logThreshold ?? LogThreshold(context.configuration.log.level),
             counters: { [parts] in Self.counters(of: parts) })
         names = NameWatches(context.upstreams) { [parts] in
-            for part in parts {
-                part.loop.execute { core in
-                    core.handler(part.token, as: ProxyLoop.self)?.refreshUpstreams()
-                }
-            }
+            for part in parts { part.perform { own, _ in own.refreshUpstreams() } }
         }
         context.shared.redis?.start(requestsOn: parts.map(\.loop))
         context.shared.purgeMaker.adopt(CurrentRoutes(context.routes))
@@ -145,20 +152,16 @@ package final class ProxyServer: Sendable {
     }
 
     /// Returns the address of a listener; resolving a name blocks.
-    private static func endpoint(of address: ListenAddress) throws(StartError) -> Endpoint {
-        switch address {
-        case .unix(let path): return .unix(path: path)
-        case .tcp(let host, let port):
-            guard let found = Endpoint.resolve(host: host, port: port).first else {
-                throw .cannotListen(address.description, "the name has no address")
-            }
-            return found
+    private static func endpoint(of address: ConfiguredAddress) throws(StartError) -> Endpoint {
+        guard let found = address.endpoints.first else {
+            throw .cannotListen(address.description, "the name has no address")
         }
+        return found
     }
 
     /// Opens `count` sockets at an address, beside existing ones if `isShared`.
     static func open(
-        _ address: ListenAddress, count: Int, isShared: Bool = false, isMultipath: Bool = false
+        _ address: ConfiguredAddress, count: Int, isShared: Bool = false, isMultipath: Bool = false
     ) throws(StartError) -> [ListeningSocket] {
         let endpoint = try endpoint(of: address)
         do throws(SystemError) {
@@ -222,12 +225,9 @@ package final class ProxyServer: Sendable {
         let counters = Guarded<[LoopCounters]>([])
         let asked = DispatchGroup()
         for part in parts {
-            asked.enter()
-            part.loop.execute { core in
-                if let own = core.handler(part.token, as: ProxyLoop.self)?.counters {
-                    counters.withLock { $0.append(own) }
-                }
-                asked.leave()
+            part.perform(in: asked) { own, _ in
+                let numbers = own.counters
+                counters.withLock { $0.append(numbers) }
             }
         }
         // A stuck loop is left out: numbers of the other loops are better than none.
@@ -265,7 +265,7 @@ package final class ProxyServer: Sendable {
         // Before the loops on which it has connections.
         context.shared.redis?.stop()
         for part in parts {
-            part.loop.execute { core in core.handler(part.token, as: ProxyLoop.self)?.close() }
+            part.perform { own, _ in own.close() }
             part.loop.stop()
         }
         var areLoopsOver = true
@@ -311,11 +311,8 @@ extension ProxyServer {
         let found = Guarded<[(listener: Int, sockets: [ListeningSocket])]>([])
         let asked = DispatchGroup()
         for part in parts {
-            asked.enter()
-            part.loop.execute { core in
-                let own = core.handler(part.token, as: ProxyLoop.self)?.sockets ?? [:]
-                found.withLock { $0 += own.map { ($0.key, $0.value) } }
-                asked.leave()
+            part.perform(in: asked) { own, _ in
+                found.withLock { $0 += own.sockets.map { ($0.key, $0.value) } }
             }
         }
         askAdmin(asked) { sockets in found.withLock { $0.append((.max, sockets)) } }

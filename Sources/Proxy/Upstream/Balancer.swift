@@ -2,12 +2,6 @@
 ///
 /// Pure: it asks for the state of the addresses. O(n).
 struct Balancer: Sendable {
-    /// The rule that spreads requests.
-    enum Rule: Sendable, Equatable {
-        case roundRobin
-        case leastConnections
-    }
-
     private var next = 0
 
     /// Returns the position of the chosen address out of `count`, or nil if all are skipped.
@@ -16,7 +10,8 @@ struct Balancer: Sendable {
     ///   - standing: returns the standing of the address at a position, or nil to skip it.
     ///   - active: returns the requests in progress at an address; called for `leastConnections` only.
     mutating func choose(
-        _ count: Int, by rule: Rule, standing: (Int) -> EndpointHealth.Standing?, active: (Int) -> Int
+        _ count: Int, by rule: Configuration.Upstream.Balance, standing: (Int) -> EndpointHealth.Standing?,
+        active: (Int) -> Int
     ) -> Int? {
         guard count > 0 else { return nil }
         var least: (index: Int, active: Int)?

@@ -7,7 +7,7 @@ final class LoopUpstream {
     /// The connections, which have the settings of this upstream.
     let connections: ConnectionPool
     private var members: [LoopAddress] = []
-    private var rule = Balancer.Rule.roundRobin
+    private var rule = Configuration.Upstream.Balance.roundRobin
     private var balancer = Balancer()
     var budget = RetryBudget()
     /// The row of its times in the metrics.
@@ -44,7 +44,7 @@ final class LoopUpstream {
     func refresh(_ group: UpstreamGroup) {
         guard let servers = group.servers else { return }
         members = servers.map { LoopAddress($0, connections.targetPool(for: $0.target)) }
-        rule = group.settings.balance == .roundRobin ? .roundRobin : .leastConnections
+        rule = group.settings.balance
         connections.keep(servers.lazy.map(\.target))
     }
 

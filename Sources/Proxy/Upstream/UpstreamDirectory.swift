@@ -81,7 +81,7 @@ final class UpstreamDirectory: Sendable {
         var found = Found()
         for url in urls {
             var targets = targets(of: url)
-            if targets.isEmpty, case .host(let host, _) = url.place {
+            if targets.isEmpty, case .tcp(let host, _) = url.place {
                 targets = known.filter { $0.url == url.description }.map(\.target)
                 if targets.isEmpty { found.unknown.append(host) } else { found.failed.append(host) }
             }
@@ -96,7 +96,7 @@ final class UpstreamDirectory: Sendable {
     private func targets(of url: UpstreamURL) -> [UpstreamTarget] {
         let endpoints: [Endpoint] =
             switch url.place {
-            case .host(let host, let port): resolver.addresses(host, port)
+            case .tcp(let host, let port): resolver.addresses(host, port)
             case .unix(let path): [.unix(path: path)]
             }
         return endpoints.map { .init(scheme: url.scheme, authority: url.authority, endpoint: $0) }
@@ -109,10 +109,6 @@ struct NameResolver: Sendable {
     ///
     /// May block.
     let addresses: @Sendable (_ host: String, _ port: UInt16) -> [Endpoint]
-
-    init(_ addresses: @escaping @Sendable (_ host: String, _ port: UInt16) -> [Endpoint]) {
-        self.addresses = addresses
-    }
 
     /// The system's resolver: `/etc/hosts`, DNS, and its other sources.
     static let system = NameResolver { Endpoint.resolve(host: $0, port: $1) }

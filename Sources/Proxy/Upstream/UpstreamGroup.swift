@@ -13,8 +13,8 @@ final class UpstreamGroup: Sendable {
     /// The TLS settings, or nil if no URL uses TLS.
     let tls: TLSClientContext?
     let directory: UpstreamDirectory
-    /// The requests there; the same object over reloads.
-    let load: UpstreamLoad
+    /// The places that its requests have taken; the same object over reloads.
+    let load: FairHolding
     /// The settings of each loop's connections.
     let connections: ClientSettings
     /// The Host of requests that name none.
@@ -33,7 +33,7 @@ final class UpstreamGroup: Sendable {
         self.place = place
         self.settings = settings
         self.directory = directory
-        load = former?.load ?? UpstreamLoad()
+        load = former?.load ?? FairHolding()
         self.report = report
         authority = settings.urls.first?.authority ?? ""
         // A group that has lost its TLS keeps the former one's, because requests in progress may retry at former addresses.

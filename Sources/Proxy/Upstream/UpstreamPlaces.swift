@@ -1,5 +1,4 @@
 internal import Primitives
-internal import Synchronization
 
 /// The places for requests at upstreams, of all loops: each request has one until its response has come whole.
 ///
@@ -20,7 +19,8 @@ final class UpstreamPlaces: Sendable {
     /// A request for a place.
     struct Demand: Sendable {
         let client: ClientUse
-        let upstream: UpstreamLoad
+        /// The places that the upstream has taken.
+        let upstream: FairHolding
         /// The places of the upstream; nil without a maximum of its own.
         let upstreamMax: Int?
         /// The connections for which the system has ports.
@@ -152,7 +152,7 @@ final class UpstreamPlaces: Sendable {
 
     private static func shortage(_ limits: Limits, taken: Int, _ demand: borrowing Demand) -> Shortage? {
         let free = limits.countMax - taken
-        let own = demand.upstream.count
+        let own = demand.upstream.amount
         guard free > 0, own < demand.upstreamMax ?? .max, own < demand.portsMax,
             demand.isOnlyUpstream || own < partsOfOneUpstream * free
         else { return .upstream }
@@ -162,7 +162,7 @@ final class UpstreamPlaces: Sendable {
         else { return .client }
         // Of a maximum that an operator has set, each client may have half, since few places would be wasted otherwise.
         if let most = demand.upstreamMax,
-            !FairShare.permits(1, having: client.requests(at: demand.upstream.id), free: most - own)
+            !FairShare.permits(1, having: client.requests(at: demand.upstreamID), free: most - own)
         {
             return .client
         }
@@ -187,27 +187,18 @@ final class PlaceWaiter: Sendable {
     }
 }
 
-/// The places that one upstream has taken; outlives reloads.
-final class UpstreamLoad: Sendable {
-    private let taken = FairHolding()
-
-    var count: Int { taken.amount }
-    fileprivate var id: ObjectIdentifier { ObjectIdentifier(self) }
-
-    fileprivate func enter() { taken.add(1) }
-    fileprivate func leave() { taken.giveBack(1) }
-}
-
 extension UpstreamPlaces.Demand {
+    fileprivate var upstreamID: ObjectIdentifier { ObjectIdentifier(upstream) }
+
     fileprivate func enter() {
-        upstream.enter()
+        upstream.add(1)
         client.requests.add(1)
-        if upstreamMax != nil { client.enter(upstream.id) }
+        if upstreamMax != nil { client.enter(upstreamID) }
     }
 
     fileprivate func leave() {
-        upstream.leave()
+        upstream.giveBack(1)
         client.requests.giveBack(1)
-        if upstreamMax != nil { client.leave(upstream.id) }
+        if upstreamMax != nil { client.leave(upstreamID) }
     }
 }

@@ -84,7 +84,7 @@ struct AdminClient {
         }
         // The addresses that stand for all lead here.
         let reached = ["0.0.0.0": "127.0.0.1", "::": "::1"][host] ?? host
-        try self.init("http://\(ListenAddress.tcp(host: reached, port: port))", token: admin.tokenInUse)
+        try self.init("http://\(ConfiguredAddress.tcp(host: reached, port: port))", token: admin.tokenInUse)
     }
 
     /// Returns what the proxy has measured.

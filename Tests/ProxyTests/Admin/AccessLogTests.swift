@@ -8,7 +8,8 @@ import Testing
 @testable import Proxy
 
 private func line(
-    _ form: AccessLogFormat.Form, _ configuration: Configuration = Configuration(), rate: String? = nil,
+    _ form: Configuration.Log.Access.Format, _ configuration: Configuration = Configuration(),
+    rate: String? = nil,
     method: [UInt8] = Array("GET".utf8), target: [UInt8] = Array("/api/feed".utf8), forwarder: String? = nil,
     host: String? = nil, userAgent: [UInt8]? = nil, referer: String? = nil,
     change: (inout RequestRecord) -> Void = { _ in }
@@ -23,7 +24,7 @@ private func line(
     record.status = 200
     change(&record)
     var buffer: [UInt8] = []
-    AccessLogFormat(form, configuration: configuration).append(
+    AccessLogFormat(form, configuration: configuration, routes: RouteNames(configuration)).append(
         record, rate: rate.map { Array($0.utf8) }, to: &buffer)
     return String(decoding: buffer, as: UTF8.self)
 }
@@ -156,7 +157,7 @@ private func full(_ record: inout RequestRecord) {
     ) {
         var configuration = Configuration()
         configuration.log.access.clientFields = fields
-        for form in [AccessLogFormat.Form.json, .text, .combined] {
+        for form in [Configuration.Log.Access.Format.json, .text, .combined] {
             let line = line(form, configuration, userAgent: Array("robot".utf8), referer: "https://page/") {
                 $0.isPrivate = isPrivate
             }
@@ -170,7 +171,7 @@ private func full(_ record: inout RequestRecord) {
         (AccessLogFormat.Limit.method, "method"),
     ])
     func `a field beyond its limit ends with three dots`(limit: Int, field: String) {
-        for form in [AccessLogFormat.Form.json, .text, .combined, .vhostCombined]
+        for form in [Configuration.Log.Access.Format.json, .text, .combined, .vhostCombined]
         where form != .combined || field != "host" {
             for length in [limit, limit + 1] {
                 let long = String(repeating: "x", count: length)

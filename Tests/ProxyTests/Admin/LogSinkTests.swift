@@ -54,9 +54,11 @@ import Testing
         }
     }
 
+    private static let format = AccessLogFormat(
+        .text, configuration: Configuration(), routes: RouteNames(Configuration()))
+
     private func log(_ sink: LogSink, share: Double = 1) -> AccessLog {
-        AccessLog(
-            format: AccessLogFormat(.text, configuration: Configuration()), share: share, sink: sink)
+        AccessLog(format: Self.format, share: share, sink: sink)
     }
 
     @Test func `lines reach the descriptor in order, in one batch`() throws {
@@ -68,7 +70,7 @@ import Testing
             var record = RequestRecord()
             record.status = status
             log.log(record)
-            AccessLogFormat(.text, configuration: Configuration()).append(record, to: &expected)
+            Self.format.append(record, to: &expected)
         }
         #expect(!log.isEmpty)
         log.flush()
@@ -181,7 +183,7 @@ import Testing
         for _ in 1...1_000 { log.log(RequestRecord()) }
         log.flush()
         var line: [UInt8] = []
-        AccessLogFormat(.text, configuration: Configuration()).append(RequestRecord(), to: &line)
+        Self.format.append(RequestRecord(), to: &line)
         sink.submit([0], lines: 1)
         var count = 0
         while true {

@@ -1,4 +1,5 @@
 import Dictionaries
+import HTTP
 import Storage
 import Testing
 
@@ -92,7 +93,7 @@ func configuration(
             explain: true
             """)
         #expect(configuration.listeners.map(\.address.description) == ["[::1]:8443", "unix:/run/d.sock"])
-        #expect(configuration.trustedProxies.contains(peer: [10, 1, 2, 3]))
+        #expect(configuration.trustedProxies.contains(try #require(IPAddress("10.1.2.3"))))
         #expect(configuration.secureTransport == .never)
         #expect(configuration.store.path == ":memory:")
         #expect(configuration.store.maxChains == 7)

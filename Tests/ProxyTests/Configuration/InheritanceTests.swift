@@ -47,7 +47,7 @@ struct InheritanceTests {
         let origin = try Origin(json(Array("{}".utf8)))
         let first = try TestProxy(origin, listener: { $0.reusesPort = true })
         let port = try TestProxy.port(first.server.endpoints.first)
-        let address = ListenAddress.tcp(host: "127.0.0.1", port: port)
+        let address = ConfiguredAddress.tcp(host: "127.0.0.1", port: port)
         #expect(throws: StartError.self) { try TestProxy(origin, listener: { $0.address = address }) }
         let second = try TestProxy(
             origin,

@@ -64,7 +64,7 @@ internal import Testing
         address: String, listener: String, leads: Bool
     ) throws {
         func endpoint(_ text: String) throws -> Endpoint {
-            guard case .tcp(let host, let port)? = ListenAddress(text) else {
+            guard case .tcp(let host, let port)? = ConfiguredAddress(text) else {
                 throw WireError.cannotConnect(0)
             }
             return .ip(try #require(IPAddress(host)), port: port)

@@ -107,11 +107,14 @@ private let body = Feed.bytes(version: 0, items: 40)
         let (route, after) = (
             Route(index: 0, .implied, in: Configuration()), Route(index: 0, .implied, in: Configuration())
         )
-        #expect(route.takeUnkeptWarning(now: 10_000, reminders))
-        #expect(!route.takeUnkeptWarning(now: 13_599, reminders))
-        #expect(route.takeUnkeptWarning(now: 13_600, reminders))
-        #expect(!after.takeUnkeptWarning(now: 13_601, reminders))
-        #expect(after.takeUnkeptWarning(now: 17_201, reminders))
+        func takes(_ route: Route, at seconds: Int) -> Bool {
+            route.unkeptWarning.take(now: Int64(1000 * seconds)) && reminders.take(route.text, now: seconds)
+        }
+        #expect(takes(route, at: 10_000))
+        #expect(!takes(route, at: 13_599))
+        #expect(takes(route, at: 13_600))
+        #expect(!takes(after, at: 13_601))
+        #expect(takes(after, at: 17_201))
     }
 
     @Test func `of more routes than are remembered each is named nevertheless`() {

@@ -64,7 +64,7 @@ final class TestProxy {
             """
         var configuration = try Configuration.parse(Array(text.utf8))
         let standard = Configuration()
-        let free = ListenAddress.tcp(host: "127.0.0.1", port: 0)
+        let free = ConfiguredAddress.tcp(host: "127.0.0.1", port: 0)
         if configuration.listeners == standard.listeners { configuration.listeners = [.init(address: free)] }
         if configuration.admin?.address == standard.admin?.address { configuration.admin?.address = free }
         configuration.store.path = store

@@ -5,7 +5,8 @@ import Testing
 struct BalancerTests {
     /// Returns the places that so many requests get, for places with these standings.
     private func places(
-        _ times: Int, _ standings: [EndpointHealth.Standing?], by method: Balancer.Rule = .roundRobin,
+        _ times: Int, _ standings: [EndpointHealth.Standing?],
+        by method: Configuration.Upstream.Balance = .roundRobin,
         active: [Int] = []
     ) -> [Int?] {
         var balancer = Balancer()

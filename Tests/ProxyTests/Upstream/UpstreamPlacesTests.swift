@@ -5,10 +5,10 @@ internal import Testing
 
 /// The places for requests at upstreams, without sockets.
 struct UpstreamPlacesTests {
-    private let load = UpstreamLoad()
+    private let load = FairHolding()
 
     private func demand(
-        _ client: ClientUse, at other: UpstreamLoad? = nil, max: Int? = nil, ports: Int = .max,
+        _ client: ClientUse, at other: FairHolding? = nil, max: Int? = nil, ports: Int = .max,
         isOnly: Bool = true
     ) -> UpstreamPlaces.Demand {
         UpstreamPlaces.Demand(
@@ -40,7 +40,7 @@ struct UpstreamPlacesTests {
         for _ in 0..<10 { places.leave(demand(client)) }
         #expect(places.counts.taken == 0)
         #expect(client.requests.amount == 0)
-        #expect(load.count == 0)
+        #expect(load.amount == 0)
     }
 
     @Test(arguments: [2, 12, 24])
@@ -69,7 +69,7 @@ struct UpstreamPlacesTests {
         let (places, client) = (UpstreamPlaces(.init(countMax: 100)), ClientUse())
         #expect(fill(places, demand(client, max: 10)) == (5, .client))
         #expect(fill(places, demand(anybody, max: 10)) == (5, .upstream))
-        let other = UpstreamLoad()
+        let other = FairHolding()
         #expect(
             fill(places, demand(client, at: other, max: 10)) == (5, .client), "each upstream counts by itself"
         )
@@ -85,7 +85,7 @@ struct UpstreamPlacesTests {
     @Test func `a slow upstream leaves a fifth of the places to the others`() {
         let places = UpstreamPlaces(.init(countMax: 100))
         #expect(fill(places, demand(anybody, isOnly: false)) == (80, .upstream))
-        #expect(fill(places, demand(anybody, at: UpstreamLoad(), isOnly: false)).0 >= 16)
+        #expect(fill(places, demand(anybody, at: FairHolding(), isOnly: false)).0 >= 16)
     }
 
     // MARK: Waiting
@@ -113,7 +113,7 @@ struct UpstreamPlacesTests {
     }
 
     @Test func `a place that another upstream gets is one that a third request may have, too`() throws {
-        let (places, slow, fast) = (UpstreamPlaces(.init(countMax: 10)), load, UpstreamLoad())
+        let (places, slow, fast) = (UpstreamPlaces(.init(countMax: 10)), load, FairHolding())
         // The slow upstream has its four fifths of the places.
         #expect(fill(places, demand(anybody, at: slow, isOnly: false)) == (8, .upstream))
         for _ in 0..<2 { try places.take(demand(anybody, at: fast)) }

@@ -1,9 +1,9 @@
 internal import HTTP
 
-/// The address of a listener.
-package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
+/// The address of a listener or of an upstream.
+package enum ConfiguredAddress: Sendable, Hashable, CustomStringConvertible {
     /// A host (an IPv4 address, an IPv6 address without brackets, or a name) and a port; 0 stands for any free
-    /// port.
+    /// port of a listener.
     case tcp(host: String, port: UInt16)
     case unix(path: String)
 
@@ -27,6 +27,14 @@ package enum ListenAddress: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
         case .unix(let path): "unix:\(path)"
+        }
+    }
+
+    /// The addresses that it stands for, best first; resolving a name blocks.
+    var endpoints: [Endpoint] {
+        switch self {
+        case .tcp(let host, let port): Endpoint.resolve(host: host, port: port)
+        case .unix(let path): [.unix(path: path)]
         }
     }
 }
@@ -78,17 +86,17 @@ struct HostAndPort {
     }
 }
 
-extension SettingType where Value == ListenAddress {
+extension SettingType where Value == ConfiguredAddress {
     /// The address of a listener.
     static let listenAddress = scalar(
         "an address such as 127.0.0.1:8080, [::1]:8080 or unix:/run/dictum.sock",
-        write: { String(describing: $0).inYAML }, read: { ListenAddress($0) })
+        write: { String(describing: $0).inYAML }, read: { ConfiguredAddress($0) })
 }
 
-extension SettingType where Value == ListenAddress? {
+extension SettingType where Value == ConfiguredAddress? {
     /// The address of a listener, or `off`.
     static let listenAddressOrOff = scalar(
         "an address such as 127.0.0.1:9901 or unix:/run/dictum.sock, or off",
         write: { $0.map { String(describing: $0).inYAML } ?? "off" },
-        read: { $0.saysOff ? .some(nil) : ListenAddress($0).map { .some($0) } })
+        read: { $0.saysOff ? .some(nil) : ConfiguredAddress($0).map { .some($0) } })
 }
