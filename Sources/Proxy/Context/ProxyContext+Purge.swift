@@ -32,9 +32,15 @@ extension ProxyContext {
     /// Removes the versions of users on private routes, soon.
     func forget(_ owners: [IdentityTag]) {
         guard shared.leavingUsers.withLock({ $0.add(owners) }) else { return }
-        shared.maintenance.asyncAfter(deadline: .now() + .milliseconds(50)) { [self] in
-            _ = purge(PurgeOrder(owners: shared.leavingUsers.withLock { $0.take() }))
-        }
+        shared.maintenance.asyncAfter(deadline: .now() + .milliseconds(50)) { [self] in forgetLeavingUsers() }
+    }
+
+    /// Removes the versions of the users that wait for it.
+    ///
+    /// Blocks: never call it on an event loop.
+    func forgetLeavingUsers() {
+        let owners = shared.leavingUsers.withLock { $0.take() }
+        if !owners.isEmpty { _ = purge(PurgeOrder(owners: owners)) }
     }
 }
 

@@ -131,8 +131,9 @@ extension Exchange {
                 body, key: target.key, policy: admissionPolicy(for: target), etag: encounter.etag,
                 contentType: response.facts.contentType, isUpstreamMatch: target.isUpstreamMatch,
                 head: response.headToKeep),
-            slot: candidate.slot, isOffered: response.offerForm == .inBand, over: replaceableVersion, now: now
-        )
+            // An order to forget that came since then includes the body: it may be from before the order.
+            slot: candidate.slot, begunAt: SystemClock.unixMicroseconds - Int64(elapsedMicroseconds),
+            isOffered: response.offerForm == .inBand, over: replaceableVersion, now: now)
         hintManyVariants(target.key.variant)
         proxy.metrics.countAdmission()
         return target.offer

@@ -51,8 +51,20 @@ struct ResponseEdits {
         setETag(&headers)
         addOffer(to: &headers)
         if coding.usesDictionary, variation.avoidsSharedCaches {
-            headers.replace(.cdnCacheControl, with: "no-store")
+            Self.forbidSharedCaches(&headers)
         }
+    }
+
+    /// Has shared caches keep no copy.
+    ///
+    /// A cache goes by the field for its own kind before CDN-Cache-Control (RFC 9213 section 2.2), so these go.
+    static func forbidSharedCaches(_ headers: inout Headers) {
+        headers.removeAll { name in
+            let text = name.text.lowercased()
+            return text == "surrogate-control" || text == "edge-control"
+                || text.hasSuffix("cdn-cache-control")
+        }
+        headers.append(.cdnCacheControl, "no-store")
     }
 
     /// Adds the field that tells which dictionary the client should keep, or where to find one.

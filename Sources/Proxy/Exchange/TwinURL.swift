@@ -45,13 +45,13 @@ enum TwinURL {
         headers.removeAll(ofTheLife)
         headers.append(.cacheControl, isOffered ? "private, max-age=\(lifeSeconds)" : "no-store")
         // For caches that keep what says `private`.
-        headers.append(.cdnCacheControl, "no-store")
+        ResponseEdits.forbidSharedCaches(&headers)
         let vary = Vary.merged(headers.values(.vary), adding: ["Cookie", "Authorization"])
         headers.replace(.vary, with: vary)
     }
 
     private static let ofTheLife: HeaderNameSet = [
-        .age, .cacheControl, .cdnCacheControl, .etag, .expires, .lastModified, .pragma,
+        .age, .cacheControl, .etag, .expires, .lastModified, .pragma,
     ]
 }
 

@@ -104,10 +104,9 @@ extension SharedMemory {
         }
     }
 
-    /// Returns the time of an order, in milliseconds since 1970; nil unless a node with the common key had just signed it when
-    /// it was appended. Without a key all are trusted.
+    /// Returns the time of an order, in milliseconds since 1970; nil unless a node with the common key had just signed it.
     ///
-    /// Otherwise whoever writes to the shared store could empty the stores of all nodes.
+    /// Without a key all are trusted. Otherwise whoever writes to the shared store could empty the stores of all nodes.
     private func timeOfOrder(_ entry: RedisStreamEntry) -> Int64? {
         let appendedAt = timeOfAppending(entry)
         guard let keys = commonKeys else { return appendedAt }

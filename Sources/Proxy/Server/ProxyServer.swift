@@ -262,6 +262,8 @@ package final class ProxyServer: Sendable {
         // Before the wait for requests in progress: until then the successor keeps its new versions in memory only.
         if isHandedOver { context.store.handOver() }
         _ = drained.wait(timeout: .now() + .milliseconds(time))
+        // The last responses may have logged users out.
+        context.forgetLeavingUsers()
         // Before the loops on which it has connections.
         context.shared.redis?.stop()
         for part in parts {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Primitives
 internal import Storage
 internal import TestSupport
 internal import Testing
@@ -94,6 +95,46 @@ extension TestProxy {
         #expect(try !proxy.usesFirst("/account/inbox", ann))
         #expect(try proxy.usesFirst("/account/inbox", bob))
         #expect(try proxy.usesFirst("/account/inbox", ann, host: "other.test"))
+    }
+
+    @Test func `a log-out in the last response before the end is on disk`() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.file("store.sqlite")
+        let proxy = try proxy(store: file)
+        for user in [ann, bob] { _ = try proxy.fetch("/account/inbox", user) }
+        #expect(proxy.server.context.store.flush())
+        _ = try proxy.fetch("/logout", ann)
+        #expect(proxy.server.stop())
+        let catalogue = try StoreCatalogue(path: file)
+        defer { catalogue.close() }
+        #expect(try catalogue.hidden().versions == 1)
+    }
+
+    @Test(arguments: ["", "revalidate: true"])
+    func `a response to a request from before an order does not become a version after it`(setting: String)
+        throws
+    {
+        let order = Guarded<@Sendable () -> Void>({})
+        let origin = try Origin { request, connection in
+            order.withLock { $0 }()
+            let isKnown = request["If-None-Match"] != nil
+            connection.send(
+                isKnown
+                    ? wire("HTTP/1.1 304 Not Modified", #"ETag: "1""#)
+                    : json(first, "Cache-Control: public, max-age=60", #"ETag: "1""#))
+        }
+        let proxy = try TestProxy(origin, "routes: [{match: /*, dictionary: {\(setting)}}]")
+        _ = try proxy.fetch("/feed")
+        let store = proxy.server.context.store
+        #expect(store.statistics.versions == 1)
+        order.withLock { order in
+            order = { _ = store.purge([Purge(PurgeOrder(path: "/feed")) { _, _, _ in false }]) }
+        }
+        #expect(try proxy.fetch("/feed").carries(first))
+        #expect(store.statistics.versions == 0 && store.statistics.refusals == [AdmissionRefusal.purged: 1])
+        order.withLock { $0 = {} }
+        _ = try proxy.fetch("/feed")
+        #expect(store.statistics.versions == 1)
     }
 
     @Test func `personal responses of a path are forgotten with it`() throws {

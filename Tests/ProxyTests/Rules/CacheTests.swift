@@ -73,6 +73,24 @@ private let both = ["accept-encoding", "available-dictionary"]
         #expect(answer["Cache-Control"] == "public, max-age=60")
     }
 
+    @Test func `no field for the caches of one CDN contradicts that`() throws {
+        let fields = [
+            "Surrogate-Control: max-age=9", "Vendor-CDN-Cache-Control: max-age=9", "Edge-Control: !no-store",
+        ]
+        let upstream = [first, second].map { body in
+            wire(
+                (["HTTP/1.1 200 OK", "Content-Type: application/json"] + fields).joined(separator: "\r\n"),
+                body: body)
+        }
+        let proxy = try TestProxy(Origin(upstream))
+        let plain = try proxy.fetch("/feed")
+        let delta = try proxy.fetch("/feed", over: first)
+        #expect(delta.coding == "dcz" && delta.values("CDN-Cache-Control") == ["no-store"])
+        for name in ["Surrogate-Control", "Vendor-CDN-Cache-Control", "Edge-Control"] {
+            #expect(plain[name] != nil && delta[name] == nil)
+        }
+    }
+
     @Test func `trusted caches may store, and know by what the answer varies`() throws {
         let proxy = try TestProxy(
             Origin([json(first), json(second)]),

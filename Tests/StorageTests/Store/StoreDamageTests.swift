@@ -99,6 +99,22 @@ import Testing
         #expect(store.flush())
     }
 
+    @Test func `values of another type than the column's are none`() async throws {
+        let folder = try filled(2)
+        try folder.sqlite(
+            """
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_schema SET sql = replace(replace(sql, 'STRICT', ''), 'NOT NULL', '') WHERE type = 'table';
+            """)
+        try folder.sqlite("UPDATE chain SET established = NULL; UPDATE body SET size = X'', base = X'00'")
+        let store = try DictionaryStore.open(folder.database)
+        for number in 0..<2 {
+            let version = store.reader().version(chain: feedChain, digest: sampleBody(number).digest)
+            #expect(await version.loaded(store))
+        }
+        store.close()
+    }
+
     @Test func `damage found while running sets the file aside and keeps what is in memory`() async throws {
         let folder = try filled(50, bytes: 20_000)
         let events = StoreEvents()

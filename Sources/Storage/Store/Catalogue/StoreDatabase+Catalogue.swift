@@ -18,7 +18,7 @@ extension StoreDatabase {
             var bodies: [Int64: Int64] = [:]
             let rows = try Row.fetchCursor(database, sql: "SELECT id, body FROM version")
             while let row = try rows.next() {
-                if let id: Int64 = row[0] { bodies[id] = row[1] }
+                if let id: Int64 = row.value(0) { bodies[id] = row.value(1) }
             }
             return bodies
         }
@@ -113,11 +113,11 @@ struct Removal: Sendable {
 
     /// Decodes a row; returns nil if it was edited by hand and makes no sense.
     init?(_ row: Row) {
-        guard let id: Int64 = row[0] else { return nil }
+        guard let id: Int64 = row.value(0) else { return nil }
         self.id = id
-        lastWanted = row[1]
-        rank = row[2]
-        pinnedUntil = row[3]
+        lastWanted = row.value(1)
+        rank = row.value(2)
+        pinnedUntil = row.value(3)
     }
 
     /// True while the version was not wanted, renewed or named since the removal was decided.

@@ -73,3 +73,13 @@ internal import Primitives
         })
     }
 }
+
+extension Row {
+    /// Returns the value of a column; nil if there is none, or one of another type, as a damaged page may have.
+    ///
+    /// GRDB's own subscript ends the process at a value of another type.
+    func value<Value: DatabaseValueConvertible>(_ column: Int) -> Value? {
+        let value: DatabaseValue = self[column]
+        return Value.fromDatabaseValue(value)
+    }
+}

@@ -132,8 +132,10 @@ struct StoreDatabase: Sendable {
                     database.cachedStatement(
                         sql: "SELECT url, variant, etag, content_type FROM \(table) WHERE id = ?"),
                     arguments: [id])
-                guard let row, let url: String = row[0], let variant: String = row[1] else { continue }
-                return VersionNames(url: url, variant: variant, etag: row[2], contentType: row[3])
+                guard let row, let url: String = row.value(0), let variant: String = row.value(1) else {
+                    continue
+                }
+                return VersionNames(url: url, variant: variant, etag: row.value(2), contentType: row.value(3))
             }
             return nil
         }

@@ -25,8 +25,8 @@ extension StoreRows {
     }
 
     private static func storedBody(_ row: Row) -> StoredBody? {
-        guard let id: Int64 = row[0], let bytes: Data = row[1] else { return nil }
-        return StoredBody(row: id, bytes: [UInt8](bytes), count: row[2], base: row[3])
+        guard let id: Int64 = row.value(0), let bytes: Data = row.value(1) else { return nil }
+        return StoredBody(row: id, bytes: [UInt8](bytes), count: row.value(2), base: row.value(3))
     }
 
     /// Returns the bytes of a whole body, not verified.

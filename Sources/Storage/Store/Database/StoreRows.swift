@@ -92,13 +92,13 @@ enum StoreRows {
                 SELECT id, authority, scope, "match", match_dest, established FROM chain
                 """)
         while let row = try rows.next() {
-            guard let id: Int64 = row[0], let authority: String = row[1], let scopeName: String = row[2],
-                let scope = ChainKey.Scope(kind: scopeName, tag: nil), let match: String = row[3],
-                let destinations: String = row[4]
+            guard let id: Int64 = row.value(0), let authority: String = row.value(1),
+                let scopeName: String = row.value(2), let scope = ChainKey.Scope(kind: scopeName, tag: nil),
+                let match: String = row.value(3), let destinations: String = row.value(4)
             else { continue }
             let key = ChainKey(
                 authority: authority, scope: scope, match: match, matchDest: list(destinations))
-            chains[id] = Chain(key, isEstablished: row[5] != 0)
+            chains[id] = Chain(key, isEstablished: row.value(5) ?? 0 != 0)
         }
         return chains
     }

@@ -68,6 +68,7 @@ extension StoreWriter {
         memory.judgeAll(unless: rule.number, urlsFrom: database)
         memory.reportUnused()
         memory.unpin(unneeded)
+        removePurged()
         memory.limitPins()
         memory.evictBeyondLimits()
         schedule()

@@ -131,13 +131,14 @@ extension StoreWriter {
         }
     }
 
-    /// Overwrites versions on disk that are not in the index any more, if this process writes the store.
+    /// Overwrites versions on disk that are not in the index any more, or asks the process that writes the store to do so.
     func erase(_ versions: [Version]) {
         dispatchPrecondition(condition: .onQueue(queue))
-        guard status.value.waitingSince == nil, !status.value.isHandedOver, let database = openDatabase else {
-            return schedule()
-        }
+        guard let database = openDatabase else { return schedule() }
         do {
+            guard status.value.waitingSince == nil, !status.value.isHandedOver else {
+                return try database.ask(for: versions.map { Removal($0, isSparing: false) })
+            }
             for start in stride(from: 0, to: versions.count, by: Self.eraseCountMax) {
                 let some = versions[start..<min(start + Self.eraseCountMax, versions.count)]
                 try database.end([], removing: some.map(\.id))

@@ -45,8 +45,8 @@ enum PrivateRows {
         var unusable: [Int64] = []
         let rows = try Row.fetchCursor(database, sql: "SELECT id, name, facts FROM private_chain")
         while let row = try rows.next() {
-            guard let id: Int64 = row[0] else { continue }
-            guard let name: Data = row[1], let sealed: Data = row[2],
+            guard let id: Int64 = row.value(0) else { continue }
+            guard let name: Data = row.value(1), let sealed: Data = row.value(2),
                 let facts = keys.openFacts([UInt8](sealed), ofChain: [UInt8](name)),
                 let owner = PrivateChainFacts.owner(facts)
             else {
@@ -69,10 +69,10 @@ enum PrivateRows {
                     WHERE private_version.id = ?
                     """), arguments: [version.id])
         guard let row else { return nil }
-        guard let chain: Data = row[0], let sealed: Data = row[1],
+        guard let chain: Data = row.value(0), let sealed: Data = row.value(1),
             let body = keys.openBody([UInt8](sealed), ofRow: version.digest, inChain: [UInt8](chain))
         else { throw StoreDatabaseError.damaged("its seal is broken") }
-        return try StoredBody(row: version.id, bytes: body, count: row[2], base: nil).whole(over: nil)
+        return try StoredBody(row: version.id, bytes: body, count: row.value(2), base: nil).whole(over: nil)
     }
 
     // MARK: Writing

@@ -134,7 +134,7 @@ package struct Purge: Sendable {
 
 /// Purges in their order; a pure value.
 package struct PurgeList: Sendable {
-    private var all: [Purge] = []
+    private(set) var all: [Purge] = []
     /// The number of purges beyond which the oldest goes.
     private let countMax: Int
     /// The time up to which one that went may have included anything, in microseconds since 1970.
@@ -187,6 +187,30 @@ extension DictionaryStore {
             return purge
         }
         if !isDryRun { refuseCopies(of: purges) }
+        let chosen = writer.versions(includedBy: purges, now: now)
+        guard !isDryRun, !chosen.isEmpty else { return chosen }
+        _ = memory.evict(chosen, reason: .removed)
+        writer.queue.sync { writer.erase(chosen) }
+        return chosen
+    }
+
+    /// Has admissions refuse copies that began before now.
+    ///
+    /// Those that were admitted before are in the index, where the caller looks next.
+    private func refuseCopies(of purges: [Purge]) {
+        let now = SystemClock.unixMicroseconds
+        memory.state.withLock { state in
+            for var purge in purges {
+                purge.limit(to: now)
+                state.purges.add(purge)
+            }
+        }
+    }
+}
+
+extension StoreWriter {
+    /// Returns the versions that one of the purges includes; `now` is in microseconds since 1970.
+    fileprivate func versions(includedBy purges: [Purge], now: Int64) -> [Version] {
         var chosen: [Version] = []
         var unsure: [Int64: Version] = [:]
         func isChosen(_ version: Version, _ url: String?) -> Bool {
@@ -204,26 +228,20 @@ extension DictionaryStore {
             }
         }
         if !unsure.isEmpty, purges.contains(where: { $0.order.path != nil || $0.order.route != nil }) {
-            try? writer.openDatabase?.forEachURL { row, url in
+            try? openDatabase?.forEachURL { row, url in
                 if let version = unsure[row], isChosen(version, url) { chosen.append(version) }
             }
         }
-        guard !isDryRun, !chosen.isEmpty else { return chosen }
-        _ = memory.evict(chosen, reason: .removed)
-        writer.queue.sync { [chosen] in writer.erase(chosen) }
         return chosen
     }
 
-    /// Has admissions refuse copies that began before now.
-    ///
-    /// Those that were admitted before are in the index, where the caller looks next.
-    private func refuseCopies(of purges: [Purge]) {
-        let now = SystemClock.unixMicroseconds
-        memory.state.withLock { state in
-            for var purge in purges {
-                purge.limit(to: now)
-                state.purges.add(purge)
-            }
-        }
+    /// Removes what orders include that this process heeded while another one still wrote the store.
+    func removePurged() {
+        let purges = memory.state.withLock { $0.purges.all }
+        guard !purges.isEmpty else { return }
+        let chosen = versions(includedBy: purges, now: SystemClock.unixMicroseconds)
+        guard !chosen.isEmpty else { return }
+        _ = memory.evict(chosen, reason: .removed)
+        erase(chosen)
     }
 }

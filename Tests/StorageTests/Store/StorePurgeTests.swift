@@ -1,0 +1,105 @@
+import Primitives
+import TestSupport
+import Testing
+
+@testable import Dictionaries
+@testable import Storage
+
+/// What orders to forget include, whatever the clocks say and whichever process writes.
+@Suite struct StorePurgeTests {
+    private func purge(_ order: PurgeOrder, rankMax: Int64 = .max) -> Purge {
+        Purge(order, rankMax: rankMax) { _, _, _ in false }
+    }
+
+    private func chain(of tag: IdentityTag) -> ChainKey {
+        ChainKey(authority: "api.example", scope: .private(tag), match: "/account")
+    }
+
+    @Test func `log-outs that are carried out together take of each user what came before its own`() throws {
+        let users = try [1, 2].map { try #require(IdentityTag(bytes: [UInt8](repeating: $0, count: 32))) }
+        var purges = PurgeList()
+        for (user, time) in zip(users, [100, 200] as [Int64]) {
+            purges.add(purge(PurgeOrder(owners: [user]), rankMax: time))
+        }
+        func includes(_ user: Int, _ rank: Int64) -> Bool {
+            purges.include(chain(of: users[user]), url: nil, rank: rank)
+        }
+        #expect(purges.all.count == 1)
+        #expect(includes(0, 100) && !includes(0, 101))
+        #expect(includes(1, 200) && !includes(1, 201))
+        purges.add(purge(PurgeOrder(owners: [users[0]]), rankMax: 300))
+        #expect(includes(0, 300) && !includes(1, 201))
+        #expect(!purges.include(ChainKey(authority: "api.example", match: "/account"), url: nil, rank: 1))
+    }
+
+    @Test func `an order reaches what came by a clock that was ahead`() throws {
+        let store = try DictionaryStore.open(":memory:")
+        let facts = VersionFacts(
+            digest: sampleBody(1).digest, url: "/feed", variant: "", etag: nil, contentType: nil, bytes: 1000,
+            maxAge: 86_400)
+        let now = SystemClock.unixMicroseconds
+        let ahead = SharedRecord(
+            chain: feedChain, facts: facts, rank: now + 86_400_000_000, body: sampleBody(1))
+        _ = try store.adopt(ahead, holders: 1, now: 1000)
+        let removed = store.purge([purge(PurgeOrder(path: "/feed"), rankMax: now + 1_000_000)]).count
+        #expect(removed == 1)
+    }
+
+    @Test func `once the clock was set back, an order refuses nothing that comes after it`() {
+        var purges = PurgeList(countMax: 1)
+        for path in ["/a", "/feed"] { purges.add(purge(PurgeOrder(path: path), rankMax: 5_000)) }
+        purges.turnBack(to: 1_000)
+        #expect(purges.forgottenRank == 1_000)
+        #expect(purges.include(feedChain, url: "/feed", rank: 1_000))
+        #expect(!purges.include(feedChain, url: "/feed", rank: 1_001))
+    }
+
+    @Test(arguments: [false, true])
+    func `an order to a process that waits for the store reaches what the other one writes`(isLate: Bool)
+        throws
+    {
+        let folder = try StoreFolder()
+        let writer = try DictionaryStore.open(folder.database)
+        if !isLate {
+            writer.admit(sampleBody(1))
+            #expect(writer.flush())
+        }
+        let waiting = try DictionaryStore.open(folder.database)
+        if isLate {
+            writer.admit(sampleBody(1))
+            #expect(writer.flush())
+        }
+        #expect(waiting.purge([purge(PurgeOrder(path: "/feed"))]).count == (isLate ? 0 : 1))
+        if !isLate {
+            writer.lookNow()
+            #expect(!writer.finds(sampleBody(1)), "the writer was asked to remove it")
+        }
+        writer.close()
+        try waitUntil("it writes") {
+            waiting.lookNow()
+            return waiting.flush()
+        }
+        #expect(!waiting.finds(sampleBody(1)))
+        #expect(try folder.sqlite("SELECT count(*) FROM version") == "0")
+        waiting.close()
+    }
+
+    @Test func `an order to a process that has handed the store over reaches its successor`() throws {
+        let folder = try StoreFolder()
+        let before = try DictionaryStore.open(folder.database)
+        before.admit(sampleBody(1))
+        let after = try DictionaryStore.open(folder.database)
+        before.handOver()
+        try waitUntil("the successor writes") {
+            after.lookNow()
+            return after.flush()
+        }
+        #expect(after.finds(sampleBody(1)))
+        #expect(before.purge([purge(PurgeOrder(path: "/feed"))]).count == 1)
+        after.lookNow()
+        #expect(!after.finds(sampleBody(1)))
+        #expect(try folder.sqlite("SELECT count(*) FROM version") == "0")
+        before.close()
+        after.close()
+    }
+}
