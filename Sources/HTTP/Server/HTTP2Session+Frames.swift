@@ -76,7 +76,8 @@ extension HTTP2Session: FrameEngineOwner {
         stream.headEnded(endsStream: endsStream)
         stream.prioritize(priorities.take(forOpened: id, field: stream.requestedPriority))
         begin(stream)
-        if (ids.last + 1) / 2 >= settings.requestsMax { announceEnd() }
+        // The client's numbers are odd, and the largest has no successor.
+        if ids.last / 2 + 1 >= settings.requestsMax { announceEnd() }
     }
 
     func data(_ bytes: Span<UInt8>, stream id: Int32) {

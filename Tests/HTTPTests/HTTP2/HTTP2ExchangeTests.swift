@@ -40,6 +40,19 @@ internal import Testing
         }
     }
 
+    @Test func `a request on the last number of a stream is served, and no other follows`() throws {
+        let server = try TestServer { $0.answer("last") }
+        let peer = try HTTP2Peer(server)
+        peer.request(.max)
+        #expect(peer.response(.max)?.text == "last")
+        let isGoAway: (HTTP2Peer.Frame) -> Bool = { $0.type == HTTP2Peer.Kind.goAway }
+        let isTold = peer.frames.contains(where: isGoAway) || peer.readFrame(where: isGoAway) != nil
+        #expect(isTold)
+        let other = try HTTP2Peer(server)
+        other.request(1)
+        #expect(other.response(1)?.text == "last")
+    }
+
     @Test func `a response longer than the windows goes on as the client opens them`() throws {
         let body = Noise.bytes(300_000, seed: 7)
         let server = try TestServer { request in
