@@ -27,7 +27,7 @@ extension HTTP2Session: FrameEngineOwner {
     private func begin(_ id: Int32) {
         ids.begin(id)
         guard streams.count >= HTTP2Settings.streamsMax else {
-            return waits.headUntil = core.now + settings.headTimeout
+            return waits.head = (id, core.now + settings.headTimeout)
         }
         // The engine refuses the stream.
         count(.streams)
@@ -71,7 +71,7 @@ extension HTTP2Session: FrameEngineOwner {
     }
 
     func headEnded(stream id: Int32, endsStream: Bool) {
-        waits.headUntil = nil
+        sectionEnded(of: id)
         guard let stream = streams[id] else { return }
         stream.headEnded(endsStream: endsStream)
         stream.prioritize(priorities.take(forOpened: id, field: stream.requestedPriority))
@@ -79,6 +79,9 @@ extension HTTP2Session: FrameEngineOwner {
         // The client's numbers are odd, and the largest has no successor.
         if ids.last / 2 + 1 >= settings.requestsMax { announceEnd() }
     }
+
+    /// Ends the wait for a request's header section; no event of another stream does, because it says nothing of this one.
+    private func sectionEnded(of id: Int32) { if waits.head?.stream == id { waits.head = nil } }
 
     func data(_ bytes: Span<UInt8>, stream id: Int32) {
         guard let stream = streams[id] else {
@@ -121,7 +124,7 @@ extension HTTP2Session: FrameEngineOwner {
     }
 
     func closed(stream id: Int32, error: UInt32) {
-        waits.headUntil = nil
+        sectionEnded(of: id)
         guard let stream = streams.removeValue(forKey: id) else { return }
         fieldBytes -= stream.assembler.fieldBytes
         ids.end(id, byClient: stream.state.isEndedByClient)
