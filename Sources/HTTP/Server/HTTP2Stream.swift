@@ -258,18 +258,6 @@ final class HTTP2Stream {
 // MARK: - What the application calls
 
 extension HTTP2Stream: ResponseStream {
-    var peer: Endpoint? { session.peer }
-    var isPeerTLS: Bool? { session.isPeerTLS }
-    var tls: TLSFacts? { session.tls }
-    var isEarly: Bool { session.handshake != nil }
-    var core: EventLoop.Core { session.core }
-    var redirectPort: UInt16? { session.settings.redirectPort }
-    var clientSubjectField: HeaderName? { session.settings.clientSubjectField }
-    var alternativeServices: String? { session.settings.alternativeServices }
-    var attachment: AnyObject? {
-        get { session.attachment }
-        set { session.attachment = newValue }
-    }
     var canWrite: Bool { !queue.isFull }
     var roomForBody: Int { canWrite ? max(0, session.window(of: self)) : 0 }
     var stuckBytes: Int {
@@ -324,12 +312,13 @@ extension HTTP2Stream: ResponseStream {
     }
 
     /// Accepts a protocol on the stream (RFC 8441 section 5): bytes pass both ways as DATA.
-    func switchProtocols(_ head: consuming ResponseHead) {
-        guard isOpen, state.response == .none, extended != nil else { return abort() }
-        if let key = extended?.webSocketKey,
+    func switchProtocols(_ head: consuming ResponseHead) -> Bool {
+        guard isOpen, state.response == .none, let extended else { return false }
+        // The client has sent no key, so nobody else notices an upstream that did not understand it.
+        if let key = extended.webSocketKey,
             head.headers.first(.secWebSocketAccept) != WebSocketKey.accept(key)
         {
-            return abort()
+            return false
         }
         _ = state.start(.tunnel)
         var answer = ResponseHead(status: .ok, headers: head.headers)
@@ -344,6 +333,7 @@ extension HTTP2Stream: ResponseStream {
         beforeTunnel = []
         if !bytes.isEmpty { handler?.received(bytes.span) }
         if !state.isPaused { consume() }
+        return true
     }
 
     func write(_ piece: Span<UInt8>) {

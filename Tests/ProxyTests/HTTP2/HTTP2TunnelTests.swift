@@ -68,11 +68,28 @@ internal import Testing
         #expect(seen["Sec-WebSocket-Key"]?.utf8.count == 24)
     }
 
-    @Test func `an upstream that has not understood the key gets no tunnel`() throws {
-        let proxy = try TestProxy(Self.echo { _ in "c3RhbGU=" })
+    @Test func `an upstream that has not understood the key gets no tunnel, and keeps nothing of the client`()
+        throws
+    {
+        let endings = Guarded(0)
+        let origin = try Origin { _, connection in
+            connection.send(
+                wire(
+                    "HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", "Upgrade: websocket",
+                    "Sec-WebSocket-Accept: c3RhbGU="))
+            if connection.receiveExactly(1) == nil { endings.withLock { $0 += 1 } }
+        }
+        let proxy = try TestProxy(origin, isLogged: true)
         let peer = try open(proxy)
-        let response = try #require(peer.response(1))
-        #expect(response.status != "200")
+        #expect(peer.response(1)?.status == "502")
+        try waitUntil("the upstream's connection ends") { endings.withLock { $0 } == 1 }
+        let shared = proxy.server.context.shared
+        try waitUntil("its place is free") { shared.places.counts.taken == 0 }
+        let upgrades = try proxy.metrics().split(separator: "\n").first { $0.hasPrefix("dictum_upgrades_total ") }
+        #expect(upgrades == "dictum_upgrades_total 0")
+        let lines = proxy.lastLines()
+        #expect(lines.count == 1)
+        #expect(lines.first?.contains("\"status\":502") == true)
     }
 
     @Test func `a refusal of the upstream passes, and its success without a tunnel does not`() throws {
