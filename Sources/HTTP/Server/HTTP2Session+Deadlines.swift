@@ -105,3 +105,22 @@ extension HTTP2Session {
         exceed(.stalledResponse)
     }
 }
+
+/// The time limits of one stream.
+extension HTTP2Stream {
+    /// The time at which the client has been waited for long enough; nil while it is not waited for.
+    var deadline: Int64? {
+        if state.isTunnel { return lastActivity + session.settings.tunnelTimeout }
+        if isOutputLate { return outputPace.deadline }
+        // An application that has let go takes no more of the request.
+        return state.awaitsRequest && (handler != nil || !state.hasBegun) ? bodyPace.deadline : nil
+    }
+
+    /// Begins to judge the client's window, or stops.
+    func noteWindow(isClosed: Bool) {
+        if isClosed, !isOutputLate {
+            outputPace.restart(at: session.core.now, session.settings.pace)
+        }
+        isOutputLate = isClosed
+    }
+}

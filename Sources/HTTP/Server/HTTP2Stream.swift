@@ -19,13 +19,13 @@ final class HTTP2Stream {
     /// The pace at which the client opens its window for the response.
     var outputPace = Pace()
     /// True while the response waits for the client's window.
-    private(set) var isOutputLate = false
+    var isOutputLate = false
     /// The time of the last byte in either direction, for tunnels.
-    private var lastActivity: Int64
+    private(set) var lastActivity: Int64
     /// The request that became a tunnel, if it did (RFC 8441).
     private var extended: RequestAssembler.ExtendedConnect?
-    /// The bytes that the client sent before the tunnel was open.
-    private var beforeTunnel: [UInt8] = []
+    /// The bytes that the client sent before anybody could take them, which its window bounds.
+    private var waitingInput: [UInt8] = []
     private var priority = ResponsePriority()
     /// The head that waits for the end of the loop's turn, so that it can be withdrawn.
     private(set) var head: ResponseHead?
@@ -118,6 +118,7 @@ final class HTTP2Stream {
             if awaitsEnd { bodyPace.restart(at: session.core.now, session.settings.pace) }
             handler = application.begin(head, framing: framing, on: self)
             if !isExchanging { handler = nil }
+            passWaitingInput()
         case .failure(let error):
             refuse(.malformed(error))
         }
@@ -140,8 +141,7 @@ final class HTTP2Stream {
         lastActivity = session.core.now
         bodyPace.passed(bytes.count, at: session.core.now, session.settings.pace)
         unconsumedBytes += bytes.count
-        // A client may not wait for the tunnel (RFC 8441 section 4); the window bounds what it sends.
-        if extended != nil, !state.isTunnel, handler != nil { return beforeTunnel.append(bytes) }
+        if keepsInput { return waitingInput.append(bytes) }
         handler?.received(bytes)
         if !state.isPaused || handler == nil { consume() }
     }
@@ -157,6 +157,22 @@ final class HTTP2Stream {
                 handler?.malformed(error)
             }
         }
+    }
+
+    /// True while nobody takes the client's bytes yet: the request waits for the handshake, or for its tunnel, for which the
+    /// client need not wait (RFC 8441 section 4).
+    private var keepsInput: Bool {
+        isExchanging && !state.hasBegun || extended != nil && !state.isTunnel && handler != nil
+    }
+
+    /// Hands over what has come while nobody took it.
+    private func passWaitingInput() {
+        guard !keepsInput else { return }
+        var bytes: [UInt8] = []
+        swap(&bytes, &waitingInput)
+        if !bytes.isEmpty { handler?.received(bytes.span) }
+        if !state.isPaused || handler == nil { consume() }
+        if state.isRequestEnded { receivedEnd() }
     }
 
     func resetByClient() { state.resetByClient() }
@@ -237,22 +253,6 @@ final class HTTP2Stream {
         session.discarded(unconsumedBytes)
         unconsumedBytes = 0
     }
-
-    /// The time at which the client has been waited for long enough; nil while it is not waited for.
-    var deadline: Int64? {
-        if state.isTunnel { return lastActivity + session.settings.tunnelTimeout }
-        if isOutputLate { return outputPace.deadline }
-        // An application that has let go takes no more of the request.
-        return state.awaitsRequest && (handler != nil || !state.hasBegun) ? bodyPace.deadline : nil
-    }
-
-    /// Begins to judge the client's window, or stops.
-    func noteWindow(isClosed: Bool) {
-        if isClosed, !isOutputLate {
-            outputPace.restart(at: session.core.now, session.settings.pace)
-        }
-        isOutputLate = isClosed
-    }
 }
 
 // MARK: - What the application calls
@@ -329,10 +329,7 @@ extension HTTP2Stream: ResponseStream {
         correctPriority(by: answer.headers)
         self.head = answer
         session.hasResponse(self)
-        let bytes = beforeTunnel
-        beforeTunnel = []
-        if !bytes.isEmpty { handler?.received(bytes.span) }
-        if !state.isPaused { consume() }
+        passWaitingInput()
         return true
     }
 
