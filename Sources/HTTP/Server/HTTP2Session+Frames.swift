@@ -26,11 +26,12 @@ extension HTTP2Session: FrameEngineOwner {
 
     private func begin(_ id: Int32) {
         ids.begin(id)
-        guard streams.count >= HTTP2Settings.streamsMax else {
+        let takesRequests = ending == .none || ending == .announced
+        if takesRequests, streams.count < HTTP2Settings.streamsMax {
             return waits.head = (id, core.now + settings.headTimeout)
         }
-        // The engine refuses the stream.
-        count(.streams)
+        // The engine refuses the stream, or passes over it without a word; what belongs to it may still come.
+        if takesRequests { count(.streams) }
         ids.end(id, byClient: false)
     }
 

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Primitives
 internal import TestSupport
 internal import Testing
@@ -35,6 +36,31 @@ internal import Testing
         }
         #expect(peer.response(1)?.text == "x")
         #expect(peer.ending() == .protocolError)
+    }
+
+    @Test func `a request that crosses the last GOAWAY leaves the responses under way alone`() throws {
+        let server = try TestServer(settings { $0.headTimeout = 150 }) { request in
+            request.connection.start(testHead(), body: .chunked)
+        }
+        let peer = try server.whileHeld {
+            let peer = try HTTP2Peer(server)
+            peer.request(1, "/under-way")
+            return peer
+        }
+        #expect(server.journal.wait(for: "begin /under-way"))
+        server.stop()
+        for _ in 0..<2 { _ = try #require(peer.readFrame { $0.type == Kind.goAway }) }
+        peer.request(3, "/late", method: "POST", endsStream: false)
+        peer.data(3, wire("body"))
+        peer.send(Kind.headers, 5, stream: 3, payload: HTTP2Peer.block([("x-sum", "4")]))
+        // Longer than the section of fields may take.
+        usleep(400_000)
+        server.withRequest {
+            $0.connection.write("whole".utf8.span)
+            $0.connection.finish()
+        }
+        #expect(peer.response(1)?.text == "whole")
+        #expect(!server.journal.all.contains("begin /late"))
     }
 
     @Test func `a connection without a request ends with a GOAWAY`() throws {
