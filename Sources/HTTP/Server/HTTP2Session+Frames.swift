@@ -96,7 +96,11 @@ extension HTTP2Session: FrameEngineOwner {
 
     func clientReset(stream id: Int32) {
         streams[id]?.resetByClient()
-        if !budget.countReset() { exceed(.resets) }
+        countReset(of: id)
+    }
+
+    private func countReset(of id: Int32) {
+        if !budget.countReset(bodyAge: streams[id]?.bodyAge) { exceed(.resets) }
     }
 
     func prioritized(stream id: Int32, _ value: Span<UInt8>) {
@@ -119,7 +123,7 @@ extension HTTP2Session: FrameEngineOwner {
             // RFC 9113 section 8.1: the rest of the request is of no use.
             if !stream.state.isRequestEnded { engine?.reset(stream: frame.stream, .noError) }
         case .reset where frame.error != HTTP2Error.noError.rawValue:
-            if !budget.countReset() { exceed(.resets) }
+            countReset(of: frame.stream)
         case .reset, .continuation, .priority, .priorityUpdate, .other: break
         }
     }

@@ -34,6 +34,8 @@ final class HTTP2Stream {
     /// The event for which the application waits.
     private var awaited = Awaited.nothing
     private(set) var bytesSent = 0
+    private let begunAt: Int64
+    private var hasSentBody = false
     /// An object of the application that lives as long as the stream.
     private var kept: AnyObject?
 
@@ -48,8 +50,12 @@ final class HTTP2Stream {
         self.id = id
         self.session = session
         assembler = RequestAssembler(limits: session.settings.limits)
-        lastActivity = session.core.now
+        begunAt = session.core.now
+        lastActivity = begunAt
     }
+
+    /// The age of a stream whose client has got some of the body, in milliseconds.
+    var bodyAge: Int64? { hasSentBody ? session.core.now - begunAt : nil }
 
     /// The bytes of the body that may go into frames.
     var waitingBytes: Int { queue.count }
@@ -201,6 +207,7 @@ final class HTTP2Stream {
     /// Moves bytes of the body into the connection's output.
     func moveBody(_ count: Int, into output: inout [UInt8]) {
         queue.move(count, into: &output)
+        hasSentBody = hasSentBody || count > 0
         lastActivity = session.core.now
         outputPace.passed(count, at: session.core.now, session.settings.pace)
     }

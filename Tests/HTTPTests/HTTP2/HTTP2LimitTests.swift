@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Primitives
 internal import TestSupport
 internal import Testing
@@ -48,6 +49,28 @@ internal import Testing
             peer.request(stream + 2, "/good")
             #expect(peer.response(stream + 2)?.text == "well")
         }
+    }
+
+    @Test func `a proxy whose users leave their event streams keeps the others`() throws {
+        let server = try TestServer { request in
+            request.connection.start(testHead(), body: .chunked)
+            request.connection.write("data: 1\n\n".utf8.span)
+        }
+        let peer = try HTTP2Peer(server)
+        peer.request(1, "/stays")
+        _ = try #require(peer.readFrame { $0.type == Kind.data })
+        for round in 0..<2 {
+            let users = (1...75).map { Int32(1 + 2 * (75 * round + $0)) }
+            for user in users { peer.request(user, "/leaves") }
+            for _ in users { _ = try #require(peer.readFrame { $0.type == Kind.data }) }
+            usleep(UInt32(HTTP2Budget.freeResetAge + 100) * 1000)
+            for user in users { peer.send(Kind.reset, stream: user, payload: HTTP2Peer.number(8)) }
+        }
+        peer.send(Kind.ping, payload: [UInt8](repeating: 1, count: 8))
+        let next = peer.readFrame { $0.type == Kind.ping || $0.type == Kind.goAway }
+        #expect(next?.type == Kind.ping)
+        let lines = server.journal.wait { $0.count { $0 == "aborted /leaves closed" } == 150 }
+        #expect(!lines.contains { $0.hasPrefix("aborted /stays") })
     }
 
     @Test func `a hundred requests at once let those of others begin between them`() throws {
