@@ -1,11 +1,16 @@
 /// The cost that one HTTP/2 connection may cause beyond the responses that it gets.
 ///
-/// Pure, so that a test can drive it. Every reset counts, whoever sends it: a client that provokes resets by wrong
-/// frames (CVE-2025-8671) costs as much as one that sends them (CVE-2023-44487). Completed responses refill the
-/// budgets, so that a browser that cancels much is not taken for an attacker.
+/// Pure, so that a test can drive it. A reset counts whoever sends it: a client that provokes resets by wrong frames
+/// (CVE-2025-8671) costs as much as one that sends them (CVE-2023-44487). Completed responses refill the budgets, so
+/// that a browser that cancels much is not taken for an attacker.
 struct HTTP2Budget: Sendable {
     /// The number of resets that a new connection may cause.
     static let resetsMax = 100
+    /// The age in milliseconds from which on the reset of a stream that has got some of its body does not count.
+    ///
+    /// Readers of event streams end no response otherwise, and a proxy in front has those of all its users on one
+    /// connection. What it costs is bounded by the streams at a time: a hundred per second.
+    static let freeResetAge: Int64 = 1_000
     /// The number of frames that carry no request or body, as of a connection that gets no response.
     static let controlFramesMax = 1_000
     /// The control frames that one completed response justifies: window updates above all.
@@ -24,7 +29,10 @@ struct HTTP2Budget: Sendable {
     init(now: Int64) { refilledAt = now }
 
     /// Counts a reset; returns false once there were too many.
-    mutating func countReset() -> Bool {
+    ///
+    /// `bodyAge` is the age of a stream that has got some of its body, in milliseconds.
+    mutating func countReset(bodyAge: Int64? = nil) -> Bool {
+        if let bodyAge, bodyAge >= Self.freeResetAge { return true }
         resets -= 1
         return resets >= 0
     }

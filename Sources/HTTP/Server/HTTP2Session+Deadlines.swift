@@ -2,8 +2,8 @@
 struct HTTP2Waits: Sendable {
     /// The end of the wait for a request while no stream is open.
     var idleUntil: Int64
-    /// The end of the wait for the rest of a header section.
-    var headUntil: Int64?
+    /// The request whose header section has begun, and the end of the wait for the rest of it.
+    var head: (stream: Int32, until: Int64)?
     /// The time of the second GOAWAY of an orderly end.
     var goAwayAt: Int64?
     /// The end of the wait for the client's own end.
@@ -35,8 +35,8 @@ extension HTTP2Session {
             io.noteTaken(at: core.now, settings.pace)
             if core.now >= io.outputPace.deadline { return lose(.timedOut) }
         }
-        if let headUntil = waits.headUntil, core.now >= headUntil {
-            waits.headUntil = nil
+        if let head = waits.head, core.now >= head.until {
+            waits.head = nil
             count(.headTimeout)
             terminate(.protocolError)
         }
@@ -59,7 +59,7 @@ extension HTTP2Session {
     }
 
     private var nextDeadline: Int64 {
-        var next = min(handshake?.deadline ?? .max, waits.headUntil ?? .max, waits.goAwayAt ?? .max)
+        var next = min(handshake?.deadline ?? .max, waits.head?.until ?? .max, waits.goAwayAt ?? .max)
         if io.isOutputLate { next = min(next, io.outputPace.deadline) }
         if let lingerUntil = waits.lingerUntil { return min(next, lingerUntil) }
         guard engine != nil else { return next }
@@ -103,5 +103,24 @@ extension HTTP2Session {
         guard isClosed, core.now >= waits.windowPace.deadline else { return }
         for stream in Array(streams.values) { stream.lose(.timedOut) }
         exceed(.stalledResponse)
+    }
+}
+
+/// The time limits of one stream.
+extension HTTP2Stream {
+    /// The time at which the client has been waited for long enough; nil while it is not waited for.
+    var deadline: Int64? {
+        if state.isTunnel { return lastActivity + session.settings.tunnelTimeout }
+        if isOutputLate { return outputPace.deadline }
+        // An application that has let go takes no more of the request.
+        return state.awaitsRequest && (handler != nil || !state.hasBegun) ? bodyPace.deadline : nil
+    }
+
+    /// Begins to judge the client's window, or stops.
+    func noteWindow(isClosed: Bool) {
+        if isClosed, !isOutputLate {
+            outputPace.restart(at: session.core.now, session.settings.pace)
+        }
+        isOutputLate = isClosed
     }
 }

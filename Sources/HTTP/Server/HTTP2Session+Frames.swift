@@ -26,11 +26,12 @@ extension HTTP2Session: FrameEngineOwner {
 
     private func begin(_ id: Int32) {
         ids.begin(id)
-        guard streams.count >= HTTP2Settings.streamsMax else {
-            return waits.headUntil = core.now + settings.headTimeout
+        let takesRequests = ending == .none || ending == .announced
+        if takesRequests, streams.count < HTTP2Settings.streamsMax {
+            return waits.head = (id, core.now + settings.headTimeout)
         }
-        // The engine refuses the stream.
-        count(.streams)
+        // The engine refuses the stream, or passes over it without a word; what belongs to it may still come.
+        if takesRequests { count(.streams) }
         ids.end(id, byClient: false)
     }
 
@@ -71,7 +72,7 @@ extension HTTP2Session: FrameEngineOwner {
     }
 
     func headEnded(stream id: Int32, endsStream: Bool) {
-        waits.headUntil = nil
+        sectionEnded(of: id)
         guard let stream = streams[id] else { return }
         stream.headEnded(endsStream: endsStream)
         stream.prioritize(priorities.take(forOpened: id, field: stream.requestedPriority))
@@ -79,6 +80,9 @@ extension HTTP2Session: FrameEngineOwner {
         // The client's numbers are odd, and the largest has no successor.
         if ids.last / 2 + 1 >= settings.requestsMax { announceEnd() }
     }
+
+    /// Ends the wait for a request's header section; no event of another stream does, because it says nothing of this one.
+    private func sectionEnded(of id: Int32) { if waits.head?.stream == id { waits.head = nil } }
 
     func data(_ bytes: Span<UInt8>, stream id: Int32) {
         guard let stream = streams[id] else {
@@ -92,7 +96,11 @@ extension HTTP2Session: FrameEngineOwner {
 
     func clientReset(stream id: Int32) {
         streams[id]?.resetByClient()
-        if !budget.countReset() { exceed(.resets) }
+        countReset(of: id)
+    }
+
+    private func countReset(of id: Int32) {
+        if !budget.countReset(bodyAge: streams[id]?.bodyAge) { exceed(.resets) }
     }
 
     func prioritized(stream id: Int32, _ value: Span<UInt8>) {
@@ -115,13 +123,13 @@ extension HTTP2Session: FrameEngineOwner {
             // RFC 9113 section 8.1: the rest of the request is of no use.
             if !stream.state.isRequestEnded { engine?.reset(stream: frame.stream, .noError) }
         case .reset where frame.error != HTTP2Error.noError.rawValue:
-            if !budget.countReset() { exceed(.resets) }
+            countReset(of: frame.stream)
         case .reset, .continuation, .priority, .priorityUpdate, .other: break
         }
     }
 
     func closed(stream id: Int32, error: UInt32) {
-        waits.headUntil = nil
+        sectionEnded(of: id)
         guard let stream = streams.removeValue(forKey: id) else { return }
         fieldBytes -= stream.assembler.fieldBytes
         ids.end(id, byClient: stream.state.isEndedByClient)

@@ -19,13 +19,13 @@ final class HTTP2Stream {
     /// The pace at which the client opens its window for the response.
     var outputPace = Pace()
     /// True while the response waits for the client's window.
-    private(set) var isOutputLate = false
+    var isOutputLate = false
     /// The time of the last byte in either direction, for tunnels.
-    private var lastActivity: Int64
+    private(set) var lastActivity: Int64
     /// The request that became a tunnel, if it did (RFC 8441).
     private var extended: RequestAssembler.ExtendedConnect?
-    /// The bytes that the client sent before the tunnel was open.
-    private var beforeTunnel: [UInt8] = []
+    /// The bytes that the client sent before anybody could take them, which its window bounds.
+    private var waitingInput: [UInt8] = []
     private var priority = ResponsePriority()
     /// The head that waits for the end of the loop's turn, so that it can be withdrawn.
     private(set) var head: ResponseHead?
@@ -34,6 +34,8 @@ final class HTTP2Stream {
     /// The event for which the application waits.
     private var awaited = Awaited.nothing
     private(set) var bytesSent = 0
+    private let begunAt: Int64
+    private var hasSentBody = false
     /// An object of the application that lives as long as the stream.
     private var kept: AnyObject?
 
@@ -48,8 +50,12 @@ final class HTTP2Stream {
         self.id = id
         self.session = session
         assembler = RequestAssembler(limits: session.settings.limits)
-        lastActivity = session.core.now
+        begunAt = session.core.now
+        lastActivity = begunAt
     }
+
+    /// The age of a stream whose client has got some of the body, in milliseconds.
+    var bodyAge: Int64? { hasSentBody ? session.core.now - begunAt : nil }
 
     /// The bytes of the body that may go into frames.
     var waitingBytes: Int { queue.count }
@@ -118,6 +124,7 @@ final class HTTP2Stream {
             if awaitsEnd { bodyPace.restart(at: session.core.now, session.settings.pace) }
             handler = application.begin(head, framing: framing, on: self)
             if !isExchanging { handler = nil }
+            passWaitingInput()
         case .failure(let error):
             refuse(.malformed(error))
         }
@@ -140,8 +147,7 @@ final class HTTP2Stream {
         lastActivity = session.core.now
         bodyPace.passed(bytes.count, at: session.core.now, session.settings.pace)
         unconsumedBytes += bytes.count
-        // A client may not wait for the tunnel (RFC 8441 section 4); the window bounds what it sends.
-        if extended != nil, !state.isTunnel, handler != nil { return beforeTunnel.append(bytes) }
+        if keepsInput { return waitingInput.append(bytes) }
         handler?.received(bytes)
         if !state.isPaused || handler == nil { consume() }
     }
@@ -157,6 +163,22 @@ final class HTTP2Stream {
                 handler?.malformed(error)
             }
         }
+    }
+
+    /// True while nobody takes the client's bytes yet: the request waits for the handshake, or for its tunnel, for which the
+    /// client need not wait (RFC 8441 section 4).
+    private var keepsInput: Bool {
+        isExchanging && !state.hasBegun || extended != nil && !state.isTunnel && handler != nil
+    }
+
+    /// Hands over what has come while nobody took it.
+    private func passWaitingInput() {
+        guard !keepsInput else { return }
+        var bytes: [UInt8] = []
+        swap(&bytes, &waitingInput)
+        if !bytes.isEmpty { handler?.received(bytes.span) }
+        if !state.isPaused || handler == nil { consume() }
+        if state.isRequestEnded { receivedEnd() }
     }
 
     func resetByClient() { state.resetByClient() }
@@ -185,6 +207,7 @@ final class HTTP2Stream {
     /// Moves bytes of the body into the connection's output.
     func moveBody(_ count: Int, into output: inout [UInt8]) {
         queue.move(count, into: &output)
+        hasSentBody = hasSentBody || count > 0
         lastActivity = session.core.now
         outputPace.passed(count, at: session.core.now, session.settings.pace)
     }
@@ -237,39 +260,11 @@ final class HTTP2Stream {
         session.discarded(unconsumedBytes)
         unconsumedBytes = 0
     }
-
-    /// The time at which the client has been waited for long enough; nil while it is not waited for.
-    var deadline: Int64? {
-        if state.isTunnel { return lastActivity + session.settings.tunnelTimeout }
-        if isOutputLate { return outputPace.deadline }
-        // An application that has let go takes no more of the request.
-        return state.awaitsRequest && (handler != nil || !state.hasBegun) ? bodyPace.deadline : nil
-    }
-
-    /// Begins to judge the client's window, or stops.
-    func noteWindow(isClosed: Bool) {
-        if isClosed, !isOutputLate {
-            outputPace.restart(at: session.core.now, session.settings.pace)
-        }
-        isOutputLate = isClosed
-    }
 }
 
 // MARK: - What the application calls
 
 extension HTTP2Stream: ResponseStream {
-    var peer: Endpoint? { session.peer }
-    var isPeerTLS: Bool? { session.isPeerTLS }
-    var tls: TLSFacts? { session.tls }
-    var isEarly: Bool { session.handshake != nil }
-    var core: EventLoop.Core { session.core }
-    var redirectPort: UInt16? { session.settings.redirectPort }
-    var clientSubjectField: HeaderName? { session.settings.clientSubjectField }
-    var alternativeServices: String? { session.settings.alternativeServices }
-    var attachment: AnyObject? {
-        get { session.attachment }
-        set { session.attachment = newValue }
-    }
     var canWrite: Bool { !queue.isFull }
     var roomForBody: Int { canWrite ? max(0, session.window(of: self)) : 0 }
     var stuckBytes: Int {
@@ -324,12 +319,13 @@ extension HTTP2Stream: ResponseStream {
     }
 
     /// Accepts a protocol on the stream (RFC 8441 section 5): bytes pass both ways as DATA.
-    func switchProtocols(_ head: consuming ResponseHead) {
-        guard isOpen, state.response == .none, extended != nil else { return abort() }
-        if let key = extended?.webSocketKey,
+    func switchProtocols(_ head: consuming ResponseHead) -> Bool {
+        guard isOpen, state.response == .none, let extended else { return false }
+        // The client has sent no key, so nobody else notices an upstream that did not understand it.
+        if let key = extended.webSocketKey,
             head.headers.first(.secWebSocketAccept) != WebSocketKey.accept(key)
         {
-            return abort()
+            return false
         }
         _ = state.start(.tunnel)
         var answer = ResponseHead(status: .ok, headers: head.headers)
@@ -340,10 +336,8 @@ extension HTTP2Stream: ResponseStream {
         correctPriority(by: answer.headers)
         self.head = answer
         session.hasResponse(self)
-        let bytes = beforeTunnel
-        beforeTunnel = []
-        if !bytes.isEmpty { handler?.received(bytes.span) }
-        if !state.isPaused { consume() }
+        passWaitingInput()
+        return true
     }
 
     func write(_ piece: Span<UInt8>) {

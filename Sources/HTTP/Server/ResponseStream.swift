@@ -44,7 +44,9 @@ package protocol ResponseStream: AnyObject {
     /// Sends the head of the response; `body` says what follows.
     func start(_ head: consuming ResponseHead, body: BodyFraming)
     /// Sends a 101, from which on bytes pass both ways as they are.
-    func switchProtocols(_ head: consuming ResponseHead)
+    ///
+    /// Returns false if the client cannot have it; its request then still waits for a response.
+    func switchProtocols(_ head: consuming ResponseHead) -> Bool
     func write(_ piece: Span<UInt8>)
     func finish(trailers: Headers)
     /// Takes back a response before its first byte has gone to the client; returns false if it is too late.

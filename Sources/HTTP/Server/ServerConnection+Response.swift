@@ -63,9 +63,9 @@ extension ServerConnection {
     /// Sends a 101, after which both sides' bytes pass unchanged (RFC 9110 section 7.8).
     ///
     /// The client's bytes arrive as pieces of a body, and its end as the body's end. Writes go out unframed,
-    /// and `finish` ends the connection.
-    package func switchProtocols(_ head: consuming ResponseHead) {
-        guard isAlive, state.output == .none, takesChunked else { return }
+    /// and `finish` ends the connection. Returns false if there can be no such response.
+    package func switchProtocols(_ head: consuming ResponseHead) -> Bool {
+        guard isAlive, state.output == .none, takesChunked else { return false }
         head.headers.removeConnectionFields(except: .upgrade)
         head.headers.remove(.contentLength)
         head.headers.append(.connection, "upgrade")
@@ -75,6 +75,7 @@ extension ServerConnection {
         io.lastRead = core.now
         append { HeadWriter.write(head, into: &$0) }
         core.attend(io.token)
+        return true
     }
 
     /// Sends a piece of the response's body; keeps the bytes that the client does not take yet.

@@ -189,21 +189,29 @@ extension Exchange {
     func switchedProtocols(_ head: ResponseHead) {
         record.upstreamStatus = Int(head.status.rawValue)
         noteResponse()
-        guard let asked = attempt.head, Upgrade.isAnswer(head.headers, to: asked.headers) else {
+        guard let asked = attempt.head, Upgrade.isAnswer(head.headers, to: asked.headers), openTunnel(head)
+        else {
             attempt.connection?.abort()
             return failed(.malformed(.unexpectedInterim))
         }
+        proxy.metrics.countUpgrade()
+    }
+
+    /// Makes the client's stream a tunnel; returns false if the upstream's answer is none to the client.
+    private func openTunnel(_ head: ResponseHead) -> Bool {
+        // What the client has sent already comes while its stream changes.
         phase = .tunnel
         // A tunnel lasts as long as both sides like, and is no response to compare.
         record.experiment = .none
         record.status = Int(head.status.rawValue)
         record.headMicroseconds = elapsedMicroseconds
-        proxy.metrics.countUpgrade()
         var head = head
         hideIdentity(in: &head.headers)
         route.responseEdits?.apply(to: &head.headers)
         if let priority = route.priority { ResponseEdits.prioritize(&head.headers, by: priority) }
-        client.switchProtocols(head)
+        guard !client.switchProtocols(head) else { return true }
+        phase = .awaited
+        return false
     }
 
     /// Ends a tunnel after one connection has failed, so that the other does not seem to end normally.

@@ -345,7 +345,9 @@ extension Exchange {
 
     /// Ends a response that cannot be completed, so that it does not look complete.
     func abort() {
-        if phase.isSent { client.abort() }
+        // In each phase before the end: a response of Dictum's own has none, but may have begun. Behind the end the connection
+        // may carry another request.
+        if !phase.isOver { client.abort() }
         account(isComplete: false)
     }
 

@@ -289,6 +289,48 @@ private let hello = Array("hello\n".utf8)
         #expect(request.values("Early-Data").isEmpty)
     }
 
+    /// The parts of the body `1234` that come before the end of the handshake, and behind it.
+    @Test(arguments: [("1234", nil), ("12", "34"), ("", "1234")] as [(String, String?)])
+    func `over HTTP/2 the body of a request that waits comes whole`(early: String, rest: String?) throws {
+        let client = try served(", early_data: true", "limits: {keepalive_timeout: 1s}")
+        #expect(
+            try client.sClient("-tls1_3 -alpn h2 -sess_out session", input: "").contains("ALPN protocol: h2"))
+        func part(_ text: String, endsStream: Bool) -> [UInt8] {
+            HTTP2Peer.frame(
+                HTTP2Peer.Kind.data, endsStream ? 1 : 0, stream: 1, payload: Array(text.utf8))
+        }
+        let fields = [
+            (":method", "POST"), (":scheme", "https"), (":authority", "api.test"), (":path", "/a"),
+            ("content-length", "4"),
+        ]
+        let head = HTTP2Peer.frame(
+            HTTP2Peer.Kind.headers, 4, stream: 1, payload: HTTP2Peer.block(fields))
+        let bytes =
+            HTTP2Peer.preface + HTTP2Peer.frame(HTTP2Peer.Kind.settings) + head
+            + part(early, endsStream: rest == nil)
+        try Data(bytes).write(to: URL(filePath: client.certificates.file("early")))
+        try Data(rest.map { part($0, endsStream: true) } ?? [])
+            .write(to: URL(filePath: client.certificates.file("rest")))
+        let result = try client.python(Self.late)
+        #expect(result.text == "accepted\n", "\(result.errors)")
+        let requests = client.proxy.origin.requests
+        #expect(requests.map(\.target) == ["/a"])
+        #expect(requests.map { String(decoding: $0.body, as: UTF8.self) } == ["1234"])
+        #expect(requests.map { $0.values("Early-Data") } == [[]])
+    }
+
+    /// Resumes with the file `early` as early data, and sends `rest` once the handshake is complete.
+    private static let late = """
+        import subprocess, sys
+        there = "127.0.0.1:" + sys.argv[1]
+        with open("rest") as rest:
+            said = subprocess.run(
+                ["timeout", "20", "openssl", "s_client", "-connect", there, "-CAfile", "ca.pem", "-ign_eof",
+                 "-tls1_3", "-alpn", "h2", "-sess_in", "session", "-early_data", "early"],
+                stdin=rest, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+        print("accepted" if b"Early data was accepted" in said else said)
+        """
+
     @Test func `several early requests are answered in order, with the later ones of the connection`() throws
     {
         let client = try served()

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Primitives
 internal import TestSupport
 internal import Testing
@@ -48,6 +49,28 @@ internal import Testing
             peer.request(stream + 2, "/good")
             #expect(peer.response(stream + 2)?.text == "well")
         }
+    }
+
+    @Test func `a proxy whose users leave their event streams keeps the others`() throws {
+        let server = try TestServer { request in
+            request.connection.start(testHead(), body: .chunked)
+            request.connection.write("data: 1\n\n".utf8.span)
+        }
+        let peer = try HTTP2Peer(server)
+        peer.request(1, "/stays")
+        _ = try #require(peer.readFrame { $0.type == Kind.data })
+        for round in 0..<2 {
+            let users = (1...75).map { Int32(1 + 2 * (75 * round + $0)) }
+            for user in users { peer.request(user, "/leaves") }
+            for _ in users { _ = try #require(peer.readFrame { $0.type == Kind.data }) }
+            usleep(UInt32(HTTP2Budget.freeResetAge + 100) * 1000)
+            for user in users { peer.send(Kind.reset, stream: user, payload: HTTP2Peer.number(8)) }
+        }
+        peer.send(Kind.ping, payload: [UInt8](repeating: 1, count: 8))
+        let next = peer.readFrame { $0.type == Kind.ping || $0.type == Kind.goAway }
+        #expect(next?.type == Kind.ping)
+        let lines = server.journal.wait { $0.count { $0 == "aborted /leaves closed" } == 150 }
+        #expect(!lines.contains { $0.hasPrefix("aborted /stays") })
     }
 
     @Test func `a hundred requests at once let those of others begin between them`() throws {
@@ -187,86 +210,6 @@ internal import Testing
         #expect(server.journal.wait { $0.count == 100 }.count == 100)
     }
 
-    @Test func `a header section that does not come to its end in time ends the connection`() throws {
-        let server = try TestServer(settings { $0.headTimeout = 150 }) { _ in }
-        // The first frames are there before the server looks, so that its time cannot be over by then.
-        let peer = try server.whileHeld {
-            let peer = try HTTP2Peer(server)
-            peer.send(Kind.headers, 0, stream: 1, payload: HTTP2Peer.block([(":method", "GET")]))
-            return peer
-        }
-        #expect(peer.ending() == .protocolError)
-    }
-
-    @Test func `a connection without a request ends with a GOAWAY`() throws {
-        let server = try TestServer(settings { $0.headTimeout = 150 }) { _ in }
-        #expect(try HTTP2Peer(server).ending() == .noError)
-        #expect(server.awaitConnections(0))
-    }
-
-    @Test func `a connection that idles after a response ends with a GOAWAY`() throws {
-        let server = try TestServer(settings { $0.keepAliveTimeout = 150 }) { $0.answer("x") }
-        let peer = try HTTP2Peer(server)
-        peer.request(1)
-        #expect(peer.response(1)?.text == "x")
-        #expect(peer.ending() == .noError)
-    }
-
-    @Test func `a body that stalls resets its stream alone`() throws {
-        let server = try TestServer(settings { $0.idleTimeout = 150 }) {
-            if $0.path == "/good" { $0.answer("x") }
-        }
-        let peer = try HTTP2Peer(server)
-        peer.request(1, "/stalled", method: "POST", endsStream: false)
-        #expect(peer.response(1)?.reset == .cancel)
-        #expect(server.journal.wait(for: "aborted /stalled timedOut"))
-        peer.request(3, "/good")
-        #expect(peer.response(3)?.text == "x")
-    }
-
-    @Test func `a client that opens its window by drops is reset`() throws {
-        let server = try TestServer(settings { $0.idleTimeout = 300 }) { request in
-            request.connection.start(testHead(), body: .chunked)
-            request.connection.write(Noise.bytes(20_000, seed: 1).span)
-        }
-        // No window for any byte of a body.
-        let peer = try HTTP2Peer(server, settings: [(4, 0)])
-        peer.request(1, "/slow")
-        for _ in 0..<200 {
-            guard server.journal.all.count < 2 else { break }
-            peer.send(Kind.windowUpdate, stream: 1, payload: HTTP2Peer.number(1))
-            server.pause(milliseconds: 20)
-        }
-        #expect(server.journal.wait(for: "aborted /slow timedOut"))
-        #expect(peer.response(1)?.reset == .cancel)
-    }
-
-    @Test func `a client that leaves no room for all its streams together loses the connection`() throws {
-        let server = try TestServer(settings { $0.idleTimeout = 300 }) { request in
-            request.connection.start(testHead(), body: .chunked)
-            request.connection.write(Noise.bytes(100_000, seed: 1).span)
-        }
-        // Each stream has room for its body, and the connection for 65,535 bytes of both.
-        let peer = try HTTP2Peer(server, settings: [(4, 1 << 30)])
-        peer.request(1, "/one")
-        peer.request(3, "/other")
-        #expect(server.journal.wait(for: "aborted /one timedOut"))
-        #expect(server.journal.wait(for: "aborted /other timedOut"))
-        #expect(peer.ending() == .enhanceYourCalm)
-    }
-
-    @Test func `a response that outlives the idle time-out is not cut while the client takes it`() throws {
-        let server = try TestServer(settings { $0.idleTimeout = 1_000 }) { request in
-            request.connection.start(testHead(), body: .chunked)
-            Dripper(request.connection, milliseconds: 1_600).start()
-        }
-        let peer = try HTTP2Peer(server, settings: [(4, 1 << 30)])
-        peer.send(Kind.windowUpdate, payload: HTTP2Peer.number(1 << 30))
-        peer.request(1)
-        let response = try #require(peer.response(1))
-        #expect(response.reset == nil && response.body.last == Dripper.end)
-    }
-
     @Test func `an upload waits for its receiver, within the window`() throws {
         let server = try TestServer { $0.connection.pauseRequest() }
         let peer = try HTTP2Peer(server)
@@ -356,41 +299,5 @@ internal import Testing
         for number in 0..<150 { peer.request(Int32(1 + 2 * number), "/", [("content_length", "1")]) }
         #expect(peer.ending() == .enhanceYourCalm)
         #expect(server.journal.all.count { $0.hasPrefix("refuse") } <= 102)
-    }
-}
-
-/// Writes a piece of a response in every millisecond, always after the session has been served.
-private final class Dripper: Handler {
-    /// The last byte of the response.
-    static let end: UInt8 = 9
-    /// Large enough to be put into frames at once.
-    private static let piece = [UInt8](repeating: 1, count: 4 * 1024)
-
-    private let stream: any ResponseStream
-    private let milliseconds: Int64
-    private var token = Token.none
-    private var begunAt: Int64 = 0
-    private var lastAt: Int64 = 0
-
-    init(_ stream: any ResponseStream, milliseconds: Int64) {
-        self.stream = stream
-        self.milliseconds = milliseconds
-    }
-
-    func start() {
-        token = stream.core.add(self)
-        (begunAt, lastAt) = (stream.core.now, stream.core.now)
-        stream.core.attend(token)
-    }
-
-    func attend(_ core: EventLoop.Core) {
-        if core.now > lastAt {
-            lastAt = core.now
-            stream.write(Self.piece.span)
-        }
-        guard core.now - begunAt >= milliseconds else { return core.attend(token) }
-        stream.write([Self.end].span)
-        stream.finish()
-        core.remove(token)
     }
 }

@@ -116,6 +116,14 @@ struct HTTP2BudgetTests {
         #expect(!earned.contains(false))
     }
 
+    @Test func `a response that has begun and is a second old may be left for nothing`() {
+        var budget = HTTP2Budget(now: 0)
+        let free = (0..<1_000).map { _ in budget.countReset(bodyAge: 1_000) }
+        #expect(!free.contains(false))
+        let counted = (0..<101).map { _ in budget.countReset(bodyAge: 999) }
+        #expect(counted == Array(repeating: true, count: 100) + [false])
+    }
+
     @Test func `a thousand control frames are allowed, ten a second more, and those that bodies need`() {
         var budget = HTTP2Budget(now: 0)
         let allowed = (0..<1_001).map { _ in budget.countControlFrame(now: 999) }

@@ -150,7 +150,7 @@ struct ServerTimeoutTests {
 
     @Test func `a tunnel whose client has no more to say lives on`() throws {
         let server = try TestServer { request in
-            request.connection.switchProtocols(ResponseHead(status: .switchingProtocols))
+            _ = request.connection.switchProtocols(ResponseHead(status: .switchingProtocols))
         }
         let peer = try server.connect()
         peer.send("GET / HTTP/1.1\r\nHost: a\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n")

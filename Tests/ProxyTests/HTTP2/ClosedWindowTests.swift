@@ -194,6 +194,23 @@ private let large = Noise.bytes(900_000, seed: 5).map { UInt8(ascii: "a") + $0 %
         shared.coding.memory.release(shared.coding.memory.limitBytes)
     }
 
+    @Test func `a response of Dictum's own that waits with neither memory nor a place is reset`() throws {
+        let proxy = try TestProxy(
+            Origin { _, connection in connection.send(json(small)) }, upstream: "max_requests: 1")
+        let shared = proxy.server.context.shared
+        // Others have all of the memory.
+        #expect(shared.coding.memory.reserve(shared.coding.memory.limitBytes))
+        let peer = try proxy.connectHTTP2(settings: [(4, 1)])
+        peer.request(1, "/small")
+        try waitUntil("a response waits with the only place") {
+            proxy.origin.requests.count == 1 && shared.places.counts.taken == 1
+        }
+        peer.request(3, "/.dictum/none")
+        // INTERNAL_ERROR.
+        #expect(peer.response(3)?.resetCode == 2)
+        shared.coding.memory.release(shared.coding.memory.limitBytes)
+    }
+
     @Test func `what such a client holds comes back when it leaves`() throws {
         let proxy = try proxy()
         var peers = try stall(proxy, 2)

@@ -68,11 +68,51 @@ internal import Testing
         #expect(seen["Sec-WebSocket-Key"]?.utf8.count == 24)
     }
 
-    @Test func `an upstream that has not understood the key gets no tunnel`() throws {
-        let proxy = try TestProxy(Self.echo { _ in "c3RhbGU=" })
+    @Test func `an upstream that has not understood the key gets no tunnel, and keeps nothing of the client`()
+        throws
+    {
+        let endings = Guarded(0)
+        let origin = try Origin { _, connection in
+            connection.send(
+                wire(
+                    "HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", "Upgrade: websocket",
+                    "Sec-WebSocket-Accept: c3RhbGU="))
+            if connection.receiveExactly(1) == nil { endings.withLock { $0 += 1 } }
+        }
+        let proxy = try TestProxy(origin, isLogged: true)
         let peer = try open(proxy)
-        let response = try #require(peer.response(1))
-        #expect(response.status != "200")
+        #expect(peer.response(1)?.status == "502")
+        try waitUntil("the upstream's connection ends") { endings.withLock { $0 } == 1 }
+        let shared = proxy.server.context.shared
+        try waitUntil("its place is free") { shared.places.counts.taken == 0 }
+        #expect(try proxy.metrics().contains("dictum_upgrades_total 0"))
+        let lines = proxy.lastLines()
+        #expect(lines.count == 1)
+        #expect(lines.first?.contains("\"status\":502") == true)
+    }
+
+    @Test func `what a client sends and ends before the tunnel is open reaches the upstream, with the end`()
+        throws
+    {
+        let gate = Gate()
+        let origin = try Origin { request, connection in
+            gate.wait()
+            connection.send(
+                wire(
+                    "HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", "Upgrade: websocket",
+                    "Sec-WebSocket-Accept: \(WebSocketKey.accept(request["Sec-WebSocket-Key"] ?? ""))"))
+            let bytes = connection.receiveExactly(5) ?? []
+            guard connection.receiveExactly(1) == nil else { return }
+            connection.send(bytes + Array("!".utf8))
+            connection.finish()
+        }
+        let proxy = try TestProxy(origin)
+        let peer = try open(proxy)
+        peer.data(1, Array("early".utf8), endsStream: true)
+        peer.send(HTTP2Peer.Kind.ping, payload: [UInt8](repeating: 1, count: 8))
+        _ = try #require(peer.readFrame { $0.type == HTTP2Peer.Kind.ping })
+        gate.open()
+        #expect(peer.response(1)?.text == "early!")
     }
 
     @Test func `a refusal of the upstream passes, and its success without a tunnel does not`() throws {
