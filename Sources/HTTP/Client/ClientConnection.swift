@@ -242,6 +242,9 @@ package final class ClientConnection: Connection {
         io.bodyPace = nil
         let handler = handler
         self.handler = nil
+        // What an early response has left of its request must not go before the next one, least of all on a new connection,
+        // to which a request is carried over with the waiting output.
+        let hasSurplus = hasSurplus || !io.output.isEmpty
         if state.responseEnded(hasSurplus: hasSurplus || io.endIsNear || io.isBroken) {
             phaseBegan = core.now
             handler?.responseEnded(trailers: trailers)
