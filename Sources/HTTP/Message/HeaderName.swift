@@ -45,6 +45,29 @@ package struct HeaderName: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+extension Span<UInt8> {
+    /// True if the two are the same name, or differ in punctuation and one has other than hyphens.
+    func looksLikeName(_ other: Span<UInt8>) -> Bool {
+        var (place, otherPlace) = (0, 0)
+        while true {
+            while place < count, !isLetterOrDigit(place) { place += 1 }
+            while otherPlace < other.count, !other.isLetterOrDigit(otherPlace) { otherPlace += 1 }
+            guard place < count, otherPlace < other.count else { break }
+            guard ASCII.lowercased(self[place]) == ASCII.lowercased(other[otherPlace]) else { return false }
+            place += 1
+            otherPlace += 1
+        }
+        guard place == count, otherPlace == other.count else { return false }
+        return equalsIgnoringCase(other) || !isPlainName || !other.isPlainName
+    }
+
+    private func isLetterOrDigit(_ index: Int) -> Bool {
+        ASCII.isLetter(self[index]) || ASCII.isDigit(self[index])
+    }
+
+    private var isPlainName: Bool { indices.allSatisfy { ASCII.isPlainName(self[$0]) } }
+}
+
 extension HeaderName {
     /// True if a trailer section must not hold this field.
     ///

@@ -65,7 +65,8 @@ enum UpstreamRequest {
         var trailers = received
         edits?.remove(from: &trailers)
         if isDecoded { trailers.removeAll(ResponseEdits.ofTheCodedBytes) }
-        trailers.removeAll { subjectFields.contains($0) || $0 == requestID }
+        for name in subjectFields { trailers.removeLookalikes(of: name) }
+        if let requestID { trailers.removeLookalikes(of: requestID) }
         return trailers
     }
 
@@ -156,7 +157,7 @@ enum UpstreamRequest {
 
     /// Sets the subject of the client's certificate; a client that could send the field itself could claim any.
     private static func setSubject(_ headers: inout Headers, _ around: Surroundings) {
-        for name in around.subjectFields { headers.remove(name) }
+        for name in around.subjectFields { headers.removeLookalikes(of: name) }
         if let name = around.subjectField, let subject = around.peer.tls?.clientSubject {
             headers.append(name, subject)
         }
