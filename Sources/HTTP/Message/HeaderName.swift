@@ -86,7 +86,7 @@ extension HeaderName {
         .proxyAuthenticate, .proxyAuthorization, .proxyConnection, .range, .retryAfter, .secFetchDest,
         .secFetchMode, .secFetchSite, .setCookie, .strictTransportSecurity, .surrogateControl, .te, .trailer,
         .transferEncoding, .upgrade, .useAsDictionary, .vary, .via, .wwwAuthenticate, .xForwardedFor,
-        .xForwardedHost, .xForwardedPort, .xForwardedProto, .xRealIP,
+        .xForwardedHost, .xForwardedPort, .xForwardedPrefix, .xForwardedProto, .xRealIP,
     ]
 }
 
@@ -179,6 +179,7 @@ extension HeaderName {
     package static var xForwardedFor: HeaderName { HeaderName(.xForwardedFor) }
     package static var xForwardedHost: HeaderName { HeaderName(.xForwardedHost) }
     package static var xForwardedPort: HeaderName { HeaderName(.xForwardedPort) }
+    package static var xForwardedPrefix: HeaderName { HeaderName(.xForwardedPrefix) }
     package static var xForwardedProto: HeaderName { HeaderName(.xForwardedProto) }
     package static var xRealIP: HeaderName { HeaderName(.xRealIP) }
     package static var xRequestID: HeaderName { HeaderName(.xRequestID) }

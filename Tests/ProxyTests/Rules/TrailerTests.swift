@@ -341,7 +341,7 @@ private let digests = ["Repr-Digest: sha-256=:x:", "Content-Digest: sha-256=:x:"
                 + lastChunk([
                     "X-Sum: 7", "Host: other.test", "Content-Length: 0", "X-Forwarded-For: 192.0.2.1",
                     "Authorization: Basic eDp5", "X-Request-ID: mine", "X_Request_ID: mine",
-                    "Repr-Digest: sha-256=:x:",
+                    "X-Forwarded-Prefix: /a", "Repr-Digest: sha-256=:x:",
                 ]))
         #expect(try client.receive().status == 200)
         let received = try #require(proxy.origin.requests.first)
