@@ -32,7 +32,7 @@ package final class WireListener: Sendable {
     }
 
     /// Listens at a path, which must be free.
-    package init(path: String) throws {
+    package init(path: String, backlog: Int32 = 128) throws {
         let descriptor = Self.socket(AF_UNIX, isInherited: false)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -46,7 +46,7 @@ package final class WireListener: Sendable {
                 unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
-        try Self.listen(descriptor, code, 128)
+        try Self.listen(descriptor, code, backlog)
         self.descriptor = descriptor
         port = 0
     }

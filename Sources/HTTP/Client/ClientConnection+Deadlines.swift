@@ -2,6 +2,7 @@
 extension ClientConnection {
     package func expired(_ core: EventLoop.Core) {
         switch state.phase {
+        case .connecting where core.now < connectDeadline: connectAgain()
         case .connecting: lose(.connectTimeout)
         case .idle: close()
         case .awaitingHead, .body:
@@ -10,6 +11,19 @@ extension ClientConnection {
             let awaitsHead = state.phase != .body && isRequestSent
             lose(awaitsHead ? .headTimeout : .idleTimeout)
         case .closed: break
+        }
+    }
+
+    private func connectAgain() {
+        guard let transport = io.transport else { return }
+        do throws(SystemError) {
+            if try connectRetry?.connect(transport.descriptor, now: core.now) == true {
+                connectRetry = nil
+                core.watch(transport.descriptor, events: Readiness.edges, for: io.token)
+            }
+            updateDeadline()
+        } catch {
+            lose(.connectFailed(error))
         }
     }
 
@@ -35,7 +49,7 @@ extension ClientConnection {
 
     private var deadline: Int64? {
         switch state.phase {
-        case .connecting: phaseBegan + settings.connectTimeout
+        case .connecting: min(connectRetry?.next ?? .max, connectDeadline)
         case .idle: phaseBegan + settings.keepAliveTimeout
         case .awaitingHead where isRequestSent: phaseBegan + settings.responseTimeout
         // A slow request body is its sender's fault, which the server's side watches.
@@ -46,6 +60,8 @@ extension ClientConnection {
         case .closed: nil
         }
     }
+
+    private var connectDeadline: Int64 { phaseBegan + settings.connectTimeout }
 
     private var isRequestSent: Bool { state.isRequestWhole && io.output.isEmpty }
 

@@ -21,6 +21,8 @@ package final class ClientConnection: Connection {
     private var body: BodyDecoder?
     /// The start of a phase with a deadline of its own: connecting, awaiting the head, being idle.
     var phaseBegan: Int64
+    /// Nil unless the socket waits for room at its listener; until then its events mean nothing.
+    var connectRetry: ConnectRetry?
     /// The time at which it began to connect.
     private let dialed = SystemClock.monotonicNanoseconds
 
@@ -37,7 +39,11 @@ package final class ClientConnection: Connection {
         io = ConnectionCore(transport, now: core.now)
         unsafe parser = HeadParser(limits: settings.limits)
         phaseBegan = core.now
-        io.token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
+        let descriptor = transport.descriptor
+        connectRetry = ConnectRetry(descriptor, to: targetPool.target.endpoint, now: core.now)
+        io.token =
+            connectRetry == nil
+            ? core.add(self, descriptor: descriptor, events: Readiness.edges) : core.add(self)
     }
 
     /// The public key of the upstream's certificate (SubjectPublicKeyInfo in DER); nil without TLS.
@@ -242,6 +248,9 @@ package final class ClientConnection: Connection {
         io.bodyPace = nil
         let handler = handler
         self.handler = nil
+        // What an early response has left of its request must not go before the next one, least of all on a new connection,
+        // to which a request is carried over with the waiting output.
+        let hasSurplus = hasSurplus || !io.output.isEmpty
         if state.responseEnded(hasSurplus: hasSurplus || io.endIsNear || io.isBroken) {
             phaseBegan = core.now
             handler?.responseEnded(trailers: trailers)

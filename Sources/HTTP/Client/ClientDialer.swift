@@ -39,7 +39,7 @@ package final class ClientDialer {
                 return onEnd(.success(pool.connection(from: targetPool, over: transport)))
             }
             handshake = ClientHandshake(
-                transport, core: core, deadline: core.now + settings.connectTimeout
+                transport, to: target.endpoint, core: core, deadline: core.now + settings.connectTimeout
             ) { [unowned self] result in
                 handshake = nil
                 onEnd(result.mapError { .upstream($0) }.flatMap { connection(over: $0, to: targetPool) })

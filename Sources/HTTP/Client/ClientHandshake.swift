@@ -7,18 +7,31 @@ final class ClientHandshake: Handler {
     private let transport: any ConnectionTransport
     private let core: EventLoop.Core
     private var token = Token.none
+    private let deadline: Int64
+    /// Nil unless the socket waits for room at its listener; until then its events mean nothing.
+    private var connectRetry: ConnectRetry?
     private var isReached = false
     private var onEnd: Ending?
 
     /// Waits until `deadline` at most, in milliseconds of the loop's clock.
     init(
-        _ transport: any ConnectionTransport, core: EventLoop.Core, deadline: Int64, onEnd: @escaping Ending
+        _ transport: any ConnectionTransport, to endpoint: Endpoint, core: EventLoop.Core, deadline: Int64,
+        onEnd: @escaping Ending
     ) {
         self.transport = transport
         self.core = core
+        self.deadline = deadline
         self.onEnd = onEnd
-        token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
-        core.setDeadline(token, deadline)
+        let descriptor = transport.descriptor
+        connectRetry = ConnectRetry(descriptor, to: endpoint, now: core.now)
+        token =
+            connectRetry == nil
+            ? core.add(self, descriptor: descriptor, events: Readiness.edges) : core.add(self)
+        updateDeadline()
+    }
+
+    private func updateDeadline() {
+        core.setDeadline(token, min(connectRetry?.next ?? .max, deadline))
     }
 
     func ready(_ events: Readiness, _ core: EventLoop.Core) {
@@ -35,7 +48,18 @@ final class ClientHandshake: Handler {
         }
     }
 
-    func expired(_ core: EventLoop.Core) { end(.failure(.connectTimeout)) }
+    func expired(_ core: EventLoop.Core) {
+        guard core.now < deadline else { return end(.failure(.connectTimeout)) }
+        do throws(SystemError) {
+            if try connectRetry?.connect(transport.descriptor, now: core.now) == true {
+                connectRetry = nil
+                core.watch(transport.descriptor, events: Readiness.edges, for: token)
+            }
+            updateDeadline()
+        } catch {
+            end(.failure(.connectFailed(error)))
+        }
+    }
 
     /// Gives up without calling the ending.
     func cancel() {

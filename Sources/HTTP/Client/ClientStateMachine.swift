@@ -98,7 +98,8 @@ struct ClientStateMachine: Sendable {
 
     /// The response is complete; returns whether the connection may be kept for another.
     ///
-    /// It may not if the request is incomplete or unexpected bytes came.
+    /// It may not if the request is incomplete, or if bytes are left over: unexpected ones that came, or some of the request
+    /// that have not gone.
     mutating func responseEnded(hasSurplus: Bool) -> Bool {
         exchanges += 1
         // A full receiver does not concern the next request, and an idle connection must notice its end.

@@ -23,7 +23,7 @@ package final class RawConnection: Connection {
         self.handler = handler
         let transport = try Self.transport(to: endpoint, host: host, tls: tls)
         io = ConnectionCore(transport, now: core.now)
-        handshake = ClientHandshake(transport, core: core, deadline: core.now + timeout) {
+        handshake = ClientHandshake(transport, to: endpoint, core: core, deadline: core.now + timeout) {
             [unowned self] result in
             handshake = nil
             switch result {

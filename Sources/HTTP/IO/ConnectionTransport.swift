@@ -11,6 +11,8 @@ package protocol ConnectionTransport: AnyObject {
     func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome
     /// Writes as much as possible of two consecutive pieces; either may be empty.
     func write(_ first: Span<UInt8>, _ second: Span<UInt8>) -> WriteOutcome
+    /// The number of bytes that have begun to go although no write has taken them: the next write must begin with them.
+    var begunBytes: Int { get }
     /// Continues the handshake; called again at every event until it is done or has failed.
     func establish() -> TLSHandshakeOutcome
     /// Tells the peer that nothing more will come.
@@ -20,6 +22,8 @@ package protocol ConnectionTransport: AnyObject {
 }
 
 extension ConnectionTransport {
+    package var begunBytes: Int { 0 }
+
     package func establish() -> TLSHandshakeOutcome { .done }
 
     /// The number of sent bytes, as on the wire, that the peer has not acknowledged.

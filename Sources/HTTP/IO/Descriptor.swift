@@ -55,12 +55,26 @@ enum Socket {
         return Descriptor(owning: raw)
     }
 
+    /// Begins to connect; the owner of the socket must see whether it needs a `ConnectRetry`.
     static func connect(to endpoint: Endpoint) throws(SystemError) -> Descriptor {
-        let address = try SocketAddress(endpoint)
-        let descriptor = try open(address.family)
-        let code = unsafe address.pass { unsafe Glibc.connect(descriptor.raw, $0, $1) }
-        guard code == 0 || errno == EINPROGRESS else { throw .last }
+        let descriptor = try open(try SocketAddress(endpoint).family)
+        _ = try connect(descriptor.raw, to: endpoint)
         return descriptor
+    }
+
+    /// Begins to connect; false if the listener of a Unix socket has no room, which the system does not wait for.
+    static func connect(_ raw: Int32, to endpoint: Endpoint) throws(SystemError) -> Bool {
+        let address = try SocketAddress(endpoint)
+        let code = unsafe address.pass { unsafe Glibc.connect(raw, $0, $1) }
+        if code == 0 || errno == EINPROGRESS { return true }
+        guard errno == EAGAIN, case .unix = endpoint else { throw .last }
+        return false
+    }
+
+    /// True if the socket is connected.
+    static func hasPeer(_ raw: Int32) -> Bool {
+        var peer = SocketAddress()
+        return unsafe peer.fill { unsafe getpeername(raw, $0, $1) } == 0
     }
 
     /// Accepts a connection, and fills the peer's address in; -1 and errno on failure.

@@ -147,8 +147,13 @@ extension EventLoop.Core {
     @discardableResult
     package func add(_ handler: any Handler, descriptor: Int32, events: UInt32) -> Token {
         let token = add(handler)
-        CLinux_epoll_ctl(epoll.raw, CLinux_ADD, descriptor, events, token.rawValue)
+        watch(descriptor, events: events, for: token)
         return token
+    }
+
+    /// Has epoll report `events` of `descriptor` to a handler that has a token already.
+    package func watch(_ descriptor: Int32, events: UInt32, for token: Token) {
+        CLinux_epoll_ctl(epoll.raw, CLinux_ADD, descriptor, events, token.rawValue)
     }
 
     /// Releases the handler.

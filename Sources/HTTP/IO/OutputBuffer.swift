@@ -64,10 +64,11 @@ struct OutputBuffer {
         if isEmpty, bytes.capacity > keptBytes { bytes = [] }
     }
 
-    /// Removes the bytes behind the first `total`; returns false, without a change, if some of them are gone.
-    mutating func withdraw(backTo total: Int) -> Bool {
+    /// Removes the bytes behind the first `total`; returns false, without a change, if some of them are gone or have begun
+    /// to go.
+    mutating func withdraw(backTo total: Int, from transport: any ConnectionTransport) -> Bool {
         let surplus = totalBytes - total
-        guard surplus >= 0, surplus <= count else { return false }
+        guard surplus >= 0, surplus <= count - transport.begunBytes else { return false }
         bytes.removeLast(surplus)
         totalBytes = total
         return true

@@ -45,6 +45,29 @@ package struct HeaderName: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+extension Span<UInt8> {
+    /// True if the two are the same name, or differ in punctuation and one has other than hyphens.
+    func looksLikeName(_ other: Span<UInt8>) -> Bool {
+        var (place, otherPlace) = (0, 0)
+        while true {
+            while place < count, !isLetterOrDigit(place) { place += 1 }
+            while otherPlace < other.count, !other.isLetterOrDigit(otherPlace) { otherPlace += 1 }
+            guard place < count, otherPlace < other.count else { break }
+            guard ASCII.lowercased(self[place]) == ASCII.lowercased(other[otherPlace]) else { return false }
+            place += 1
+            otherPlace += 1
+        }
+        guard place == count, otherPlace == other.count else { return false }
+        return equalsIgnoringCase(other) || !isPlainName || !other.isPlainName
+    }
+
+    private func isLetterOrDigit(_ index: Int) -> Bool {
+        ASCII.isLetter(self[index]) || ASCII.isDigit(self[index])
+    }
+
+    private var isPlainName: Bool { indices.allSatisfy { ASCII.isPlainName(self[$0]) } }
+}
+
 extension HeaderName {
     /// True if a trailer section must not hold this field.
     ///
@@ -63,7 +86,7 @@ extension HeaderName {
         .proxyAuthenticate, .proxyAuthorization, .proxyConnection, .range, .retryAfter, .secFetchDest,
         .secFetchMode, .secFetchSite, .setCookie, .strictTransportSecurity, .surrogateControl, .te, .trailer,
         .transferEncoding, .upgrade, .useAsDictionary, .vary, .via, .wwwAuthenticate, .xForwardedFor,
-        .xForwardedHost, .xForwardedPort, .xForwardedProto, .xRealIP,
+        .xForwardedHost, .xForwardedPort, .xForwardedPrefix, .xForwardedProto, .xRealIP,
     ]
 }
 
@@ -156,6 +179,7 @@ extension HeaderName {
     package static var xForwardedFor: HeaderName { HeaderName(.xForwardedFor) }
     package static var xForwardedHost: HeaderName { HeaderName(.xForwardedHost) }
     package static var xForwardedPort: HeaderName { HeaderName(.xForwardedPort) }
+    package static var xForwardedPrefix: HeaderName { HeaderName(.xForwardedPrefix) }
     package static var xForwardedProto: HeaderName { HeaderName(.xForwardedProto) }
     package static var xRealIP: HeaderName { HeaderName(.xRealIP) }
     package static var xRequestID: HeaderName { HeaderName(.xRequestID) }

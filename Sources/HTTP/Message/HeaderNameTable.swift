@@ -100,7 +100,8 @@ struct HeaderNameTable: Sendable {
         "Trailer", "Transfer-Encoding", "Upgrade", "Upgrade-Insecure-Requests", "Use-As-Dictionary",
         "User-Agent",
         "Vary", "Via", "WWW-Authenticate", "Warning", "X-Cache", "X-Content-Type-Options", "X-Forwarded-For",
-        "X-Forwarded-Host", "X-Forwarded-Port", "X-Forwarded-Proto", "X-Frame-Options", "X-Powered-By",
+        "X-Forwarded-Host", "X-Forwarded-Port", "X-Forwarded-Prefix",
+        "X-Forwarded-Proto", "X-Frame-Options", "X-Powered-By",
         "X-Real-IP", "X-Request-ID", "X-Requested-With", "X-XSS-Protection",
     ]
 }
@@ -126,6 +127,7 @@ enum HeaderNumber: UInt8, CaseIterable {
         serverTiming, setCookie, strictTransportSecurity, surrogateControl, te, timingAllowOrigin,
         traceparent, tracestate, trailer, transferEncoding, upgrade, upgradeInsecureRequests,
         useAsDictionary, userAgent, vary, via, wwwAuthenticate, warning, xCache, xContentTypeOptions,
-        xForwardedFor, xForwardedHost, xForwardedPort, xForwardedProto, xFrameOptions, xPoweredBy, xRealIP,
+        xForwardedFor, xForwardedHost, xForwardedPort, xForwardedPrefix, xForwardedProto,
+        xFrameOptions, xPoweredBy, xRealIP,
         xRequestID, xRequestedWith, xXSSProtection
 }

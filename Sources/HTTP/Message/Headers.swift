@@ -122,6 +122,17 @@ package struct Headers: Sendable {
         removeLines { line, block in name.matches(id: line.id, block.extracting(line.name)) }
     }
 
+    /// Removes every line of this name, and of each that a server which passes fields on as variables takes for it, such as
+    /// `X_Name` for `X-Name`.
+    package mutating func removeLookalikes(of name: HeaderName) {
+        let text = name.text
+        removeLines { line, block in
+            // No well-known name looks like another.
+            name.id != 0 && line.id != 0
+                ? name.id == line.id : block.extracting(line.name).looksLikeName(text.utf8.span)
+        }
+    }
+
     /// Removes every line for whose name the closure is true; a name that is not well known costs a String.
     package mutating func removeAll(where picks: (HeaderName) -> Bool) {
         removeLines { line, block in picks(HeaderName(token: block.extracting(line.name))) }

@@ -98,10 +98,10 @@ extension ServerConnection {
     ///
     /// Another response may be started afterwards.
     package func withdraw() -> Bool {
-        guard isAlive, state.output == .body, !state.isTunnel else { return false }
+        guard let transport = io.transport, state.output == .body, !state.isTunnel else { return false }
         let offset = response.offset
         var isWithdrawn = false
-        changeOutput { isWithdrawn = $0.withdraw(backTo: offset) }
+        changeOutput { isWithdrawn = $0.withdraw(backTo: offset, from: transport) }
         guard isWithdrawn else { return false }
         state.responseWithdrawn(wasPersistent: response.wasPersistent)
         io.isFull = false

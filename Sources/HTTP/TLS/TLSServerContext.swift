@@ -191,17 +191,13 @@ internal import COpenSSL
     private let file: String
     // Owned: made in `init`, freed in `deinit`.
     private let certificates: [OpaquePointer]
-    /// Distinguishes the sessions under these authorities from others.
-    private let sessionContext: [UInt8]
+    private let fileBytes: [UInt8]
 
     init(_ file: String) throws(TLSError) {
         let bytes = try TLSFile.read(file)
         self.file = file
+        fileBytes = bytes
         unsafe certificates = try TLSPEM.certificates(bytes, of: file)
-        var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
-        // Safe: the callee reads the bytes and writes 32 bytes of SHA-256.
-        unsafe SHA256(bytes, bytes.count, &digest)
-        sessionContext = digest
     }
 
     deinit { unsafe certificates.forEach { unsafe X509_free($0) } }
@@ -218,11 +214,22 @@ internal import COpenSSL
         let isSet = unsafe certificates.allSatisfy {
             unsafe X509_STORE_add_cert(store, $0) == 1 && SSL_CTX_add_client_CA(context, $0) == 1
         }
-        // A session that one set of authorities admitted is not resumed under another.
-        let isNamed =
-            unsafe SSL_CTX_set_session_id_context(context, sessionContext, UInt32(sessionContext.count)) == 1
+        let name = sessionContext(authentication)
+        let isNamed = unsafe SSL_CTX_set_session_id_context(context, name, UInt32(name.count)) == 1
         guard isSet, isNamed else {
             throw TLSError(file, "is not accepted by OpenSSL (\(TLSErrorQueue.take()))")
         }
+    }
+
+    /// Returns the name of the sessions that may be resumed under these authorities.
+    ///
+    /// A resumed handshake asks for no certificate. So a session that other authorities have admitted is not resumed, and
+    /// one that may have none is not where it is required; all listeners open each other's tickets.
+    private func sessionContext(_ authentication: TLSServerSettings.ClientAuthentication) -> [UInt8] {
+        let named = fileBytes + (authentication == .required ? "required" : "optional").utf8
+        var digest = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+        // Safe: the callee reads the bytes and writes 32 bytes of SHA-256.
+        unsafe SHA256(named, named.count, &digest)
+        return digest
     }
 }

@@ -32,6 +32,8 @@ internal import Primitives
     /// The bytes that came before the handshake was complete; nil if they are not accepted or all have been
     /// read.
     private var early: TLSEarlyData?
+    /// The bytes of a record that the socket has not taken whole; it is encrypted, so no others can take their place.
+    private(set) var begunBytes = 0
     /// True once the connection has failed; then nothing more may be sent, not even the closure alert.
     private var isBroken = false
     private var isEndSent = false
@@ -294,7 +296,11 @@ internal import Primitives
             // One packet for several records: in single ones 256 KB woke the client up sixteen times.
             unsafe socket.pointee.moreFollows = isEstablished && total - written > Self.recordBytes
             let code = push(first, second, from: written, &count)
-            guard code == 1 else { return written > 0 ? .wrote(written) : writeOutcome(code) }
+            guard code == 1 else {
+                if begunBytes == 0 { begunBytes = min(total - written, Self.recordBytes) }
+                return written > 0 ? .wrote(written) : writeOutcome(code)
+            }
+            begunBytes = 0
             written += count
         }
         return .wrote(written)

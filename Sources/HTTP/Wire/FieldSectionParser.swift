@@ -93,9 +93,11 @@ struct FieldSectionParser: Sendable {
         if span.equalsIgnoringCase("contentlength") || span.equalsIgnoringCase("transferencoding") {
             throw .disguisedFramingField
         }
-        // A proxy replaces these fields, so a disguised one could claim an address.
+        // A proxy replaces or removes these fields, so a disguised one could claim an address.
         if span.equalsIgnoringCase("xforwardedfor") || span.equalsIgnoringCase("xforwardedproto")
-            || span.equalsIgnoringCase("xforwardedhost") || span.equalsIgnoringCase("forwarded")
+            || span.equalsIgnoringCase("xforwardedhost") || span.equalsIgnoringCase("xforwardedport")
+            || span.equalsIgnoringCase("xforwardedprefix") || span.equalsIgnoringCase("xrealip")
+            || span.equalsIgnoringCase("forwarded")
         {
             throw .disguisedForwardingField
         }

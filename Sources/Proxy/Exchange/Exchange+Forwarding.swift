@@ -64,7 +64,7 @@ extension Exchange {
         guard let name = context.requestIDName else { return }
         if peer.isTrusted, RequestIdentifiers.hasRequestID(head.headers, name) { return }
         let id = proxy.makeRequestID()
-        head.headers.remove(name)
+        head.headers.removeLookalikes(of: name)
         head.headers.append(name, id.span)
         if proxy.isLogging { record.requestID = id.indices.map { id[$0] } }
     }

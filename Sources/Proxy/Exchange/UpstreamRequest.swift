@@ -28,6 +28,8 @@ enum UpstreamRequest {
         let protocols = Upgrade.protocols(askedBy: request, framing: framing)
         head.headers.removeConnectionFields()
         head.headers.removeTrailerNames()
+        // Before Dictum or the route sets any of them.
+        if !surroundings.peer.isTrusted { head.headers.removeAll(forwardingFields) }
         if surroundings.isDecoded { removeCoding(&head.headers, framing) }
         head.version = .http11
         setHost(&head, surroundings)
@@ -65,7 +67,8 @@ enum UpstreamRequest {
         var trailers = received
         edits?.remove(from: &trailers)
         if isDecoded { trailers.removeAll(ResponseEdits.ofTheCodedBytes) }
-        trailers.removeAll { subjectFields.contains($0) || $0 == requestID }
+        for name in subjectFields { trailers.removeLookalikes(of: name) }
+        if let requestID { trailers.removeLookalikes(of: requestID) }
         return trailers
     }
 
@@ -96,7 +99,7 @@ enum UpstreamRequest {
         }
         guard let prefix, let target = prefix.removed(from: head.target) else { return }
         head.target = target
-        if let name = forwardedPrefix { head.headers.replace(name, with: prefix.text) }
+        head.headers.replace(.xForwardedPrefix, with: prefix.text)
     }
 
     /// Removes the fields that describe the client's bytes, and its wish for a 100, which Dictum has fulfilled.
@@ -105,8 +108,6 @@ enum UpstreamRequest {
         headers.remove(.expect)
         if case .length(let count) = framing { headers.append(.contentLength, String(count)) }
     }
-
-    private static let forwardedPrefix = HeaderName("X-Forwarded-Prefix")
 
     private static func setFraming(_ head: inout RequestHead, _ framing: BodyFraming, wantsTrailers: Bool) {
         // A server that expects no body with such a method may take it for the next request, so there must be none.
@@ -123,7 +124,13 @@ enum UpstreamRequest {
         }
     }
 
-    /// Continues the fields of trusted peers, and replaces those of others, so that no client can claim an address.
+    /// What only a trusted peer may say, so that no client can claim an address or a place of its own.
+    private static let forwardingFields: HeaderNameSet = [
+        .forwarded, .xForwardedFor, .xForwardedHost, .xForwardedPort, .xForwardedPrefix, .xForwardedProto,
+        .xRealIP,
+    ]
+
+    /// Continues the fields of trusted peers; there are none of others.
     private static func setForwarding(
         _ headers: inout Headers, _ request: RequestHead, _ around: Surroundings
     ) {
@@ -131,13 +138,8 @@ enum UpstreamRequest {
         if around.peer.isTrusted, headers.contains(.xForwardedFor) {
             let chain = (headers.values(.xForwardedFor) + [address]).joined(separator: ", ")
             headers.replace(.xForwardedFor, with: chain)
-        } else if around.peer.isTrusted {
-            headers.append(.xForwardedFor, address)
         } else {
-            headers.remove(.forwarded)
-            headers.remove(.xForwardedProto)
-            headers.remove(.xForwardedHost)
-            headers.replace(.xForwardedFor, with: address)
+            headers.append(.xForwardedFor, address)
         }
         if !headers.contains(.xForwardedProto) {
             headers.append(
@@ -156,7 +158,7 @@ enum UpstreamRequest {
 
     /// Sets the subject of the client's certificate; a client that could send the field itself could claim any.
     private static func setSubject(_ headers: inout Headers, _ around: Surroundings) {
-        for name in around.subjectFields { headers.remove(name) }
+        for name in around.subjectFields { headers.removeLookalikes(of: name) }
         if let name = around.subjectField, let subject = around.peer.tls?.clientSubject {
             headers.append(name, subject)
         }

@@ -26,7 +26,7 @@ final class FieldEdits: Sendable {
 
     /// Removes the fields from trailers or an interim head, which get none of the new ones.
     func remove(from headers: inout Headers) {
-        headers.removeAll(replaced)
+        for name in names { headers.removeLookalikes(of: name) }
         headers.removeTrailerNames { replaced.contains($0) }
     }
 

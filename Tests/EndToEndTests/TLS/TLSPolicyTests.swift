@@ -64,6 +64,24 @@ private let body = Feed.bytes(version: 3, items: 200)
         #expect(asked.map { $0.values("X-Client-Subject") } == [["CN=alice,O=Example"], []])
     }
 
+    @Test(arguments: ["X-Client-Subject", "x_client_subject", "X.Client.Subject"])
+    func `nor does he send a field that the upstream may take for the subject's`(name: String) throws {
+        let more = ", client_auth: optional, client_subject_field: \(name)"
+        let client = try served(clientAuthority(more))
+        try certificates.issue("alice", names: "DNS:alice.test")
+        let forged = ["X-Client-Subject", "X_Client_Subject", "x.client_subject", "x-client.subject"]
+        let fields = forged.flatMap { ["-H", "\($0): CN=root"] }
+        for version in ["--http1.1", "--http2"] {
+            let answer = try client.proxy.curl(
+                "/feed", arguments: ["--cacert", certificates.file("ca.pem"), version] + fields)
+            #expect(answer.carries(body))
+        }
+        #expect(try curl(client, as: "alice", "-H", "X_Client_Subject: CN=root").code == 0)
+        let asked = client.proxy.origin.requests
+        #expect(asked.map { $0.values(name) } == [[], [], ["CN=alice"]])
+        #expect(!asked.contains { $0.fields.contains { $0.value == "CN=root" } })
+    }
+
     @Test func `an answer to a client with a certificate is personal`() throws {
         let settings = "explain: on\npersonal: off\nroutes: [{match: \"/*\"}]"
         let client = try served(clientAuthority(", client_auth: optional"), settings)

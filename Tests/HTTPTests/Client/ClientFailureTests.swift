@@ -27,6 +27,37 @@ struct ClientFailureTests {
         #expect(client.counts() == [0, 0])
     }
 
+    @Test func `a unix socket that has no room for connections is waited for, as long as one may`() throws {
+        let folder = try TemporaryFolder()
+        let endpoint = Endpoint.unix(path: folder.file("s"))
+        // Room for one connection that is not accepted yet.
+        var listener: WireListener? = try WireListener(path: folder.file("s"), backlog: 0)
+        let patient = TestClient()
+        let two = try (0..<2).map { _ in
+            let exchange = try patient.begin(to: endpoint)
+            #expect(exchange.journal.wait(for: "new"))
+            return exchange
+        }
+        let hasty = TestClient(settings { $0.connectTimeout = 150 })
+        #expect(try hasty.begin(to: endpoint).outcome() == ["new", "failed connect-timeout"])
+        #expect(hasty.counts() == [0, 0])
+        let peers = try two.map { _ in
+            let peer = try listener?.accept()
+            #expect(peer?.readHead() == "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            peer?.send("HTTP/1.1 204 No Content\r\n\r\n")
+            return peer
+        }
+        for exchange in two { #expect(exchange.outcome() == ["new", "head 204 none", "end"]) }
+        #expect(patient.counts() == [2, 0])
+        let lost = try (0..<2).map { _ in try patient.begin(to: endpoint, fresh: true) }
+        for exchange in lost { #expect(exchange.journal.wait(for: "new")) }
+        listener = nil
+        // The other one may have had the place.
+        let endings = lost.map { $0.outcome().last }
+        #expect(endings.contains("failed connect"))
+        withExtendedLifetime(peers) {}
+    }
+
     @Test func `a connection that is not made in time is a failure of its own`() throws {
         // A full backlog leaves further connections unanswered.
         let upstream = try TestUpstream(backlog: 0)

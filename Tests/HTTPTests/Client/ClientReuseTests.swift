@@ -79,6 +79,33 @@ struct ClientReuseTests {
         #expect(client.counts() == [0, 0])
     }
 
+    @Test func `what an early answer has left of its request goes before no other one`() throws {
+        let upstream = try TestUpstream(receiveBuffer: 16 * 1024)
+        let client = TestClient()
+        let size = 16 << 20
+        let exchange = try client.begin(
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n", framing: .length(UInt64(size)),
+            to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().hasPrefix("POST / "))
+        exchange.onLoop { response in
+            response.connection?.write([UInt8](repeating: 0x78, count: size).span)
+            response.connection?.finish(trailers: Headers())
+            response.note("written")
+        }
+        #expect(exchange.journal.wait(for: "written"))
+        peer.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n")
+        #expect(exchange.outcome() == ["new", "written", "head 413 length(0)", "end"])
+        try #require(client.counts() == [0, 0])
+        let next = try client.begin(to: upstream.endpoint)
+        let fresh = try upstream.accept()
+        #expect(fresh.readHead() == "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        fresh.send(Self.ok)
+        #expect(next.outcome() == ["new"] + Self.okLines)
+        let cut = peer.countToEnd()
+        #expect(cut.count < size)
+    }
+
     @Test func `an upstream of HTTP 1.0 that keeps alive is used again`() throws {
         let upstream = try TestUpstream()
         let client = TestClient()

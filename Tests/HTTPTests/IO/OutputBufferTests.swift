@@ -54,6 +54,36 @@ struct OutputBufferTests {
         }
     }
 
+    @Test func `a record that is encrypted cannot be withdrawn, and what is behind it can`() throws {
+        let pair = try TLSPair(sendBytes: 4096)
+        var buffer = OutputBuffer()
+        buffer.append([UInt8](repeating: 1, count: 9_000_000).span)
+        // As if the first response ended just where the socket has become full.
+        var outcome = buffer.offer(to: pair.server)
+        while outcome != .wouldBlock {
+            buffer.took(outcome)
+            outcome = buffer.offer(to: pair.server)
+        }
+        let gone = buffer.totalBytes - buffer.count
+        let begun = pair.server.begunBytes
+        #expect(begun == 16 * 1024)
+        #expect(buffer.withdraw(backTo: gone, from: pair.server) == false)
+        #expect(buffer.withdraw(backTo: gone + begun - 1, from: pair.server) == false)
+        #expect(buffer.withdraw(backTo: gone + begun, from: pair.server) == true)
+        buffer.append([UInt8](repeating: 2, count: 50_000).span)
+        var (received, read) = ([UInt8](), ReadOutcome.wouldBlock)
+        while received.count < buffer.totalBytes {
+            buffer.took(buffer.offer(to: pair.server))
+            received += pair.client.take(&read)
+            try #require(read == .wouldBlock || !received.isEmpty)
+            if read == .wouldBlock { TLSPair.rest() }
+        }
+        let isWhole =
+            received == [UInt8](repeating: 1, count: gone + begun) + [UInt8](repeating: 2, count: 50_000)
+        #expect(isWhole)
+        #expect(pair.server.begunBytes == 0)
+    }
+
     @Test func `what a slow transport leaves does not grow with what it has taken`() {
         let transport = Narrow(Array(repeating: 1000, count: 1000))
         var buffer = OutputBuffer()

@@ -41,6 +41,41 @@ import Testing
         _ = try connect(.optional, with: others.file("mallory"), isRefused: true)
     }
 
+    @Test(arguments: [
+        (false, false, true), (true, true, true), (false, true, false), (true, false, false),
+    ])
+    func `a session is resumed only where a certificate is required as it was before`(
+        wasRequired: Bool, isRequired: Bool, isResumed: Bool
+    ) throws {
+        let (sessions, keys) = (TLSSessions(), TLSTicketKeys())
+        func connect(_ isRequired: Bool, isRefused: Bool = false, named: Bool) throws -> TLSPair {
+            try TLSPair(
+                certificates: certificates, isRefused: isRefused, sessions: sessions, ticketKeys: keys
+            ) {
+                $0.clientAuthority = certificates.file("ca.pem")
+                $0.clientAuthentication = isRequired ? .required : .optional
+            } clientSettings: {
+                guard named else { return }
+                $0.certificate = certificates.file("alice.pem")
+                $0.privateKey = certificates.file("alice.key")
+            }
+        }
+        do {
+            let first = try connect(wasRequired, named: wasRequired)
+            let hello = [UInt8]("hello".utf8)
+            #expect(first.server.write(hello.span, [UInt8]().span) == .wrote(hello.count))
+            // With TLS 1.3 the session comes with the first bytes.
+            var outcome = ReadOutcome.wouldBlock
+            repeat { _ = first.client.take(&outcome) } while outcome == .wouldBlock
+        }
+        // Who has resumed a session is not asked again, with whatever certificate he comes.
+        let isRefused = isRequired && !isResumed
+        let second = try connect(isRequired, isRefused: isRefused, named: false)
+        #expect(isRefused || second.server.facts.isResumed == isResumed)
+        #expect(
+            isRefused || second.server.facts.clientSubject == (isResumed && wasRequired ? "CN=alice" : nil))
+    }
+
     @Test func `a file without a certificate is named in the error`() throws {
         try certificates.write("no certificate\n", to: "empty.pem")
         try certificates.write(

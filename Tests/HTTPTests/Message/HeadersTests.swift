@@ -74,6 +74,29 @@ struct HeadersTests {
         }
     }
 
+    @Test(arguments: [
+        ("X-Own", "x-own X_Own X.OWN x_own- _X~Own"), ("X_Own", "X-Own xown X_OWN"), ("x.id2", "X-ID2 X_Id2"),
+        ("X-Request-ID", "X-Request-Id x_request_id x-request_id"), ("X_Request_ID", "X-Request-ID"),
+        ("Via", "via V_ia"),
+    ])
+    func `a field goes with all that are taken for it`(name: String, taken: String) throws {
+        let name = try #require(HeaderName(name))
+        for taken in taken.split(separator: " ") {
+            var headers = try parsed("A: b\r\n\(taken): c\r\nX-Own2: d\r\n\(taken): e\r\nX-Request: f\r\n")
+            headers.removeLookalikes(of: name)
+            #expect(written(headers) == "A: b\r\nX-Own2: d\r\nX-Request: f\r\n")
+        }
+    }
+
+    @Test func `other letters, digits or hyphens are another name`() throws {
+        let text = "XOwn: a\r\nX-Ow-n: b\r\nX-Own_2: c\r\nX_Ow: d\r\nV-ia: e\r\nAge: f\r\n"
+        for name in ["X-Own", "Via", "Vary", "_"] {
+            var headers = try parsed(text)
+            headers.removeLookalikes(of: try #require(HeaderName(name)))
+            #expect(written(headers) == text)
+        }
+    }
+
     @Test func `a copy does not see what is done to the other`() throws {
         let original = try parsed("A: b\r\nVia: c\r\n")
         var copy = original

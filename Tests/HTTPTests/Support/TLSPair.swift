@@ -11,10 +11,13 @@ final class TLSPair {
 
     /// Connects and performs the handshake, which `isRefused` expects the server to fail.
     ///
-    /// `nameCount` makes the certificate long; `sendBytes` limits the server's send buffer.
+    /// `nameCount` makes the certificate long; `sendBytes` limits the server's send buffer. A pair with the `sessions` and
+    /// `ticketKeys` of an earlier one tries to resume its session.
     init(
         nameCount: Int = 0, sendBytes: Int32? = nil, certificates: TestCertificates? = nil,
-        isRefused: Bool = false, serverSettings: (inout TLSServerSettings) -> Void = { _ in },
+        isRefused: Bool = false, sessions: TLSSessions = TLSSessions(),
+        ticketKeys: TLSTicketKeys = TLSTicketKeys(),
+        serverSettings: (inout TLSServerSettings) -> Void = { _ in },
         clientSettings: (inout TLSClientSettings) -> Void = { _ in }
     ) throws {
         let certificates = try certificates ?? TestCertificates()
@@ -37,14 +40,14 @@ final class TLSPair {
             certificate: certificates.file("server.pem"), privateKey: certificates.file("server.key"))
         var server = TLSServerSettings(certificates: [files])
         serverSettings(&server)
-        let serving = try TLSServerContext(server, ticketKeys: TLSTicketKeys())
+        let serving = try TLSServerContext(server, ticketKeys: ticketKeys)
         var settings = TLSClientSettings()
         settings.authority = certificates.file("ca.pem")
         clientSettings(&settings)
-        let upstream = TLSSessions.Upstream(host: "localhost", endpoint: listener.endpoint)
+        let upstream = TLSSessions.Upstream(host: "localhost", endpoint: .ip(try loopback(), port: 0))
         let asking = try TLSClientContext(settings)
         guard let server = TLSTransport(far, serving: serving),
-            let client = TLSTransport(near, to: upstream, by: asking, TLSSessions())
+            let client = TLSTransport(near, to: upstream, by: asking, sessions)
         else { throw SystemError(code: ENOMEM) }
         (self.server, self.client) = (server, client)
         try shakeHands(isRefused: isRefused)

@@ -26,6 +26,9 @@ struct FieldLineTests {
         ("x-forwarded_proto: https\r\n", .disguisedForwardingField),
         ("X_FORWARDED-HOST: a\r\n", .disguisedForwardingField),
         ("Forwarded_: for=a\r\n", .disguisedForwardingField),
+        ("X_Real_IP: 192.0.2.1\r\n", .disguisedForwardingField),
+        ("X-Forwarded_Port: 443\r\n", .disguisedForwardingField),
+        ("X_Forwarded_Prefix: /a\r\n", .disguisedForwardingField),
     ]
 
     @Test(arguments: faults)

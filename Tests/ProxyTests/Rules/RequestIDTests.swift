@@ -62,6 +62,21 @@ private let trace = "0af7651916cd43dd8448eb211c80319c"
         #expect(!lines.joined().contains("r-1"))
     }
 
+    @Test(arguments: [("X-Request-ID", "x_request_id"), ("x_own_id", "X-Own-ID"), ("X-Own.ID", "x_own_id")])
+    func `nor is one taken that a server would read as the field`(setting: String, sent: String) throws {
+        let proxy = try TestProxy(
+            try Origin(answer), "request_id: \(setting)\ntrusted_proxies: []", isLogged: true)
+        #expect(try proxy.fetch("/a", "\(sent): forged").status == 200)
+        let peer = try proxy.connectHTTP2()
+        peer.request(1, "/a", [(sent.lowercased(), "forged")])
+        #expect(peer.response(1)?.status == "200")
+        for seen in proxy.origin.requests {
+            #expect(!seen.fields.contains { $0.value == "forged" })
+            #expect(isMade(seen.values(setting)))
+        }
+        #expect(proxy.origin.requests.count == 2)
+    }
+
     @Test func `off, the field is one like any other`() throws {
         let (ids, lines) = try ask("request_id: off", "X-Request-ID: a b", "")
         #expect(ids == [["a b"], []])

@@ -58,6 +58,34 @@ private let well = wire("HTTP/1.1 200 OK", body: [UInt8]("by path".utf8))
         #expect(origin.requests.last?["Host"] == "localhost")
     }
 
+    @Test func `requests wait for a socket that has no room for connections, and it is not held against it`()
+        throws
+    {
+        let path = Self.path()
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        // Room for one connection that is not accepted yet.
+        let listener = try WireListener(path: path, backlog: 0)
+        let proxy = try TestProxy(try Origin(well), urls: ["unix:\(path)"])
+        let clients = try (0..<4).map { number in
+            let client = try proxy.connect()
+            let body = [UInt8](repeating: 9, count: number * 1000)
+            client.send(wire("POST /a HTTP/1.1", "Host: api.test", body: body))
+            return client
+        }
+        for client in clients { #expect(client.isQuiet(milliseconds: 50)) }
+        for _ in clients {
+            let peer = try listener.accept()
+            var request = try peer.receiveHead()
+            peer.receiveBody(&request, endsWithConnection: false)
+            #expect(request.isWhole)
+            peer.send(well)
+        }
+        for client in clients { #expect(try client.receive().text == "by path") }
+        #expect(
+            try proxy.metric(
+                #"dictum_upstream_healthy{upstream="unix:\#(path)",address="unix:\#(path)"}"#) == 1)
+    }
+
     @Test func `both kinds share the requests`() throws {
         let path = Self.path()
         defer { try? FileManager.default.removeItem(atPath: path) }

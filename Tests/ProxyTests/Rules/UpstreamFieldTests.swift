@@ -86,23 +86,51 @@ private func forwarded(
     @Test func `a trusted peer's forwarding fields are continued`() throws {
         let request = try forwarded(
             "X-Forwarded-For: 192.0.2.7", "X-Forwarded-Proto: https", "X-Forwarded-Host: www.test",
-            "Forwarded: for=192.0.2.7", "Via: 1.1 edge")
+            "Forwarded: for=192.0.2.7", "Via: 1.1 edge", "X-Forwarded-Port: 8443",
+            "X-Forwarded-Prefix: /edge",
+            "X-Real-IP: 192.0.2.7")
         #expect(request["X-Forwarded-For"] == "192.0.2.7, 127.0.0.1")
         #expect(request["X-Forwarded-Proto"] == "https")
         #expect(request["X-Forwarded-Host"] == "www.test")
         #expect(request["Forwarded"] == "for=192.0.2.7")
+        #expect(request["X-Forwarded-Port"] == "8443")
+        #expect(request["X-Forwarded-Prefix"] == "/edge")
+        #expect(request["X-Real-IP"] == "192.0.2.7")
         #expect(request["Via"]?.hasPrefix("1.1 edge, 1.1 dictum-") == true)
     }
 
-    @Test func `anybody else's forwarding fields are replaced`() throws {
+    @Test func `anybody else's forwarding fields are replaced, and those without a value of Dictum's go`()
+        throws
+    {
         let request = try forwarded(
             "X-Forwarded-For: 192.0.2.7", "X-Forwarded-For: 192.0.2.8", "X-Forwarded-Proto: https",
-            "X-Forwarded-Host: www.test", "Forwarded: for=192.0.2.7",
+            "X-Forwarded-Host: www.test", "Forwarded: for=192.0.2.7", "X-Forwarded-Port: 8443",
+            "x-forwarded-prefix: /evil", "X-Real-Ip: 192.0.2.7",
             settings: "trusted_proxies: [192.0.2.0/24]")
         #expect(request["X-Forwarded-For"] == "127.0.0.1")
         #expect(request["X-Forwarded-Proto"] == "http")
         #expect(request["X-Forwarded-Host"] == "api.test")
-        #expect(request["Forwarded"] == nil)
+        for name in ["Forwarded", "X-Forwarded-Port", "X-Forwarded-Prefix", "X-Real-IP"] {
+            #expect(request[name] == nil)
+        }
+    }
+
+    @Test func `what Dictum or the route says of a stranger's request stays`() throws {
+        let proxy = try TestProxy(
+            json(body),
+            """
+            trusted_proxies: []
+            routes: [{match: "/api/*", strip_prefix: /api, headers: {request: {set: {X-Real-IP: hidden}}}}]
+            """)
+        _ = try proxy.fetch("/api/feed", "X-Forwarded-Prefix: /evil", "X-Real-IP: 192.0.2.7")
+        let peer = try proxy.connectHTTP2()
+        peer.request(1, "/api/feed", [("x-forwarded-prefix", "/evil"), ("x-real-ip", "192.0.2.7")])
+        #expect(peer.response(1)?.status == "200")
+        #expect(proxy.origin.requests.count == 2)
+        for request in proxy.origin.requests {
+            #expect(request.values("X-Forwarded-Prefix") == ["/api"])
+            #expect(request.values("X-Real-IP") == ["hidden"])
+        }
     }
 
     @Test(arguments: [true, false])
