@@ -89,6 +89,20 @@ import Testing
         #expect(folder.files(endingIn: ".dictum.json").isEmpty)
     }
 
+    @Test func `an upload is coded over the latest of what was fetched there`() async throws {
+        let client = try folder.client()
+        let answers = try ["/feed", "/f*"].enumerated().map { number, match in
+            try response(feed(number), Self.announced, match: match)
+        }
+        let taken = TransportResponse(status: 200, fields: [], body: Data())
+        let server = ScriptedTransport(answers + [taken])
+        for _ in 0..<2 { _ = try await client.data(from: feedURL, using: server) }
+        _ = try await client.data(for: put(feed(2)), using: server)
+        let coded = [UInt8](try #require(server.requests.last?.httpBody))
+        // RFC 9842 section 5: the digest of the dictionary follows the eight bytes of the frame's head.
+        #expect(coded.dropFirst(8).prefix(32).elementsEqual(Digest(of: [UInt8](feed(1)).span).bytes))
+    }
+
     @Test func `a second 415 is the app's`() async throws {
         let refusal = TransportResponse(status: 415, fields: [], body: Data("taken".utf8))
         let sent = try await send(put(feed(1)), refusal, refusal)

@@ -163,6 +163,7 @@ import Testing
             #expect(try await client.data(from: feedURL, using: server).0 == feed(version))
         }
         #expect(folder.metrics.map(\.isRetried) == [false, true])
+        #expect(folder.metrics.last?.wireBytes == bytes.count + feed(1).count, "of all that came")
     }
 
     @Test func `an offer of a body that is too large is not kept, and the app is told`() async throws {

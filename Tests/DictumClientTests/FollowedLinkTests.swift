@@ -155,4 +155,19 @@ import Testing
         for number in [0, 64] { try await ask(number) }
         #expect(asked.withLock { $0 }.suffix(2) == [64, 0])
     }
+
+    @Test func `a failure of the future is none, since the clock was set back`() async throws {
+        let (now, asked) = (Guarded(Date()), Guarded(0))
+        let linked = LinkedFetches(now: { now.withLock { $0 } })
+        let url = try #require(URL(string: "https://api.test/linked"))
+        for _ in 0..<2 {
+            await linked.add(url) { _ in
+                asked.withLock { $0 += 1 }
+                return false
+            }
+            await linked.fetchAll()
+            now.withLock { $0 -= 60 }
+        }
+        #expect(asked.withLock { $0 } == 2)
+    }
 }

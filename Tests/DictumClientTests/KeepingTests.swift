@@ -102,4 +102,17 @@ import Testing
         _ = try await client.data(for: request, using: server)
         #expect(server.named == [nil, nil])
     }
+
+    @Test func `of what was kept of a URL the server is asked about the latest`() async throws {
+        let client = try folder.client()
+        // Neither match covers the URL itself, so each is a dictionary of its own.
+        let answers = try ["/a", "/b", "/c"].enumerated().map { number, match in
+            try response(
+                feed(number), [("Cache-Control", "max-age=600"), ("ETag", "\"\(number)\"")], match: match)
+        }
+        let server = ScriptedTransport(answers)
+        for _ in 0..<3 { _ = try await client.data(from: feedURL, using: server) }
+        let asked = server.requests.map { $0.value(forHTTPHeaderField: "If-None-Match") }
+        #expect(asked == [nil, "\"0\"", "\"1\""])
+    }
 }

@@ -39,6 +39,18 @@ import Testing
         #expect(folder.files(endingIn: ".dictum.body").isEmpty)
     }
 
+    @Test func `a response behind a redirect is not kept if the user logs out in between`() async throws {
+        let client = try folder.client().forUser("one")
+        let server = ScriptedTransport { request in
+            guard request.url?.path == "/feed" else { return try response(feed(0)) }
+            await client.removeAll()
+            return TransportResponse(status: 307, fields: [("Location", "/feed/1")], body: Data())
+        }
+        #expect(try await client.data(from: feedURL, using: server).0 == feed(0))
+        #expect(folder.metrics.map(\.isKept) == [false])
+        #expect(folder.files(endingIn: ".dictum.body").isEmpty)
+    }
+
     @Test func `the store removes what users of earlier runs have left`() async throws {
         let server = ScriptedTransport([try response(feed(0))])
         _ = try await folder.client().forUser("one").data(from: feedURL, using: server)

@@ -23,6 +23,16 @@ struct DecisionTests {
         #expect(!late, "an open breaker counts nothing")
     }
 
+    @Test func `after each outage three probes are needed again`() {
+        var breaker = CircuitBreaker()
+        for outage in 0..<2 {
+            breaker.beginTrial()
+            let probes = (0..<CircuitBreaker.probeCount).map { _ in breaker.noteProbe(now: 0) }
+            #expect(probes == [false, false, true], "outage \(outage)")
+            breaker.open(now: 1)
+        }
+    }
+
     @Test func `pauses double up to ten seconds, and half of each is spread`() {
         var breaker = CircuitBreaker()
         breaker.open(now: 0)

@@ -108,6 +108,18 @@ internal import Testing
                 && text.contains(":\(digests[0].base64):"))
     }
 
+    @Test func `a version that two arguments name is removed once`() throws {
+        let store = try FilledStore()
+        try store.admit([1, 2])
+        let digest = FilledStore.body(1).digest
+        let forms = [digest.hex, String(digest.hex.prefix(12)), digest.base64URL]
+        for (plan, words) in [(["--dry-run"], "1 version would be removed"), ([], "1 version removed")] {
+            let result = try RunningProcess.run(["store", "rm", "--store", store.path] + forms + plan)
+            #expect(result.status == 0 && result.text.contains(words))
+        }
+        #expect(try store.sqlite("SELECT count(*) FROM version") == "1")
+    }
+
     @Test func `export gives the exact bytes, to a file or to standard output`() throws {
         let store = try FilledStore()
         try store.admit([1])

@@ -182,6 +182,17 @@ internal import Testing
         #expect(verdict.trainedOn + verdict.heldOut == 21)
     }
 
+    @Test(arguments: [["-H", "Authorization: Bearer x"], ["--cookie", "sid=1"]])
+    func `what was fetched with a credential is never a sample`(credential: [String]) throws {
+        let origin = try Origin(
+            wire("HTTP/1.1 200 OK", "Cache-Control: public, max-age=60", body: Self.item(1)))
+        let url = "http://127.0.0.1:\(origin.port)/items/1"
+        let result = try RunningProcess.run(["train", url] + credential, in: folder.path)
+        #expect(result.status == 1)
+        // The first round fetches each URL twice.
+        #expect(result.errors.contains("2 responses whose request had Authorization or a cookie"))
+    }
+
     @Test func `a later request with a credential counts, too`() throws {
         var entries = (1...20).map(Self.entry)
         // The same URL, first without a credential, then with one.

@@ -333,4 +333,18 @@ struct ClientReuseTests {
         peers[1].send(Self.ok)
         for exchange in both { #expect(exchange.outcome() == ["new"] + Self.okLines) }
     }
+
+    @Test func `a connection to an address that has gone is closed behind its answer`() throws {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let exchange = try client.begin(to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().hasPrefix("GET / "))
+        client.withPool { pool, _ in pool.keep([]) }
+        #expect(client.counts() == [0, 1], "the request under way goes on")
+        peer.send(Self.ok)
+        #expect(exchange.outcome() == ["new"] + Self.okLines)
+        #expect(client.counts() == [0, 0])
+        #expect(peer.readToEnd() == ("", .closed))
+    }
 }

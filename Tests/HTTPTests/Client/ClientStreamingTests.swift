@@ -1,4 +1,5 @@
 import Glibc
+import Primitives
 import TestSupport
 import Testing
 
@@ -119,6 +120,50 @@ struct ClientStreamingTests {
         #expect(peer.read(60) == String(repeating: "x", count: 60))
         peer.send("b")
         #expect(exchange.outcome() == ["new", "head 200 length(2)", "body ab", "end"])
+    }
+
+    @Test func `after a pause the upstream has as much time as before`() throws {
+        let upstream = try TestUpstream()
+        var settings = ClientSettings()
+        settings.idleTimeout = 500
+        let client = TestClient(settings)
+        let exchange = try client.begin(to: upstream.endpoint) { response in
+            response.onHead = { $0.connection?.pauseResponse() }
+        }
+        let peer = try upstream.accept()
+        peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
+        #expect(exchange.journal.wait { $0.count == 2 }.count == 2)
+        #expect(peer.readHead().hasPrefix("GET / ") && peer.isQuiet(milliseconds: 600))
+        exchange.onLoop { $0.connection?.resumeResponse() }
+        #expect(peer.isQuiet(milliseconds: 50))
+        peer.send("ok")
+        #expect(exchange.outcome() == ["new", "head 200 length(2)", "body ok", "end"])
+    }
+
+    @Test func `a request that moves to another connection still says when there is room for more`() throws {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let piece = [UInt8](repeating: 0x78, count: 100_000)
+        let exchange = try client.begin(
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n", framing: .length(100_000),
+            to: upstream.endpoint)
+        let endpoint = upstream.endpoint
+        client.withPool { [token = exchange.token] pool, core in
+            let token = token.withLock { $0 }
+            guard let response = core.handler(token, as: TestResponse.self), let former = response.connection
+            else { return }
+            former.write(piece.span)
+            response.note("full \(!former.canWrite), sent \(former.hasSent)")
+            let target = UpstreamTarget(scheme: .http, authority: endpoint.text, endpoint: endpoint)
+            guard let next = try? pool.connection(from: pool.targetPool(for: target), fresh: true) else {
+                return
+            }
+            next.begin(takenFrom: former, handler: response)
+            former.abort()
+            response.connection = next
+        }
+        let lines = exchange.journal.wait { $0.count == 3 }
+        #expect(lines == ["new", "full true, sent false", "drained"])
     }
 
     @Test(arguments: ["Content-Length: 20000\r\n", ""])

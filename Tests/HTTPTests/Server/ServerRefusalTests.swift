@@ -55,6 +55,19 @@ struct ServerRefusalTests {
         #expect(peer.readHead().hasPrefix("HTTP/1.1 431 Request Header Fields Too Large\r\n"))
     }
 
+    @Test func `a refusal gives its place back, however many there are`() throws {
+        var settings = ServerSettings()
+        settings.connectionsMax = 1
+        let server = try TestServer(settings) { $0.answer("ok") }
+        let served = try server.connect()
+        #expect(server.awaitConnections(1))
+        for number in 0..<2 * ConnectionCount.refusedMax {
+            let (text, _) = try server.connect().readToEnd()
+            #expect(text.hasPrefix("HTTP/1.1 503 Service Unavailable\r\n"), "\(number)")
+        }
+        withExtendedLifetime(served) {}
+    }
+
     @Test func `connections beyond the limit get 503, and a place that becomes free is given again`() throws {
         var settings = ServerSettings()
         settings.connectionsMax = 2

@@ -174,6 +174,18 @@ struct ServerTimeoutTests {
         #expect(server.journal.all == ["begin /"])
     }
 
+    @Test func `after a pause the client has as much time as before`() throws {
+        let server = try TestServer(settings { $0.idleTimeout = 500 }) { $0.connection.pauseRequest() }
+        let peer = try server.connect()
+        peer.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhello")
+        #expect(server.journal.wait(for: "begin /"))
+        #expect(peer.isQuiet(milliseconds: 600))
+        server.withRequest { $0.connection.resumeRequest() }
+        #expect(peer.isQuiet(milliseconds: 50))
+        peer.send("world")
+        #expect(server.journal.wait { $0.count == 2 } == ["begin /", "end / helloworld"])
+    }
+
     @Test func `an answer takes the time it takes`() throws {
         let server = try TestServer(
             settings {

@@ -75,6 +75,13 @@ struct AdminReportTests {
         #expect(slowest.entries(row: 0, now: 1602 * 1_000_000).map(\.nanoseconds) == [5, 4])
     }
 
+    @Test func `after five minutes faster codings are kept than before`() {
+        var slowest = SlowestCodings()
+        for nanoseconds in [900, 800, 700] { slowest.add(entry(nanoseconds, at: 1000), row: 0) }
+        for nanoseconds in [3, 2] { slowest.add(entry(nanoseconds, at: 1300), row: 0) }
+        #expect(slowest.entries(row: 0, now: 1600 * 1_000_000).map(\.nanoseconds) == [3, 2])
+    }
+
     // MARK: Events
 
     @Test func `a repeated message is one entry with its count, and the latest comes first`() {

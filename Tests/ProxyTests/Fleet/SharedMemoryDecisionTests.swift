@@ -70,6 +70,29 @@ internal import Testing
         memory.heed(.interrupted)
         memory.heed(.caughtUp)
         #expect(memory.state.withLock { $0.isComplete }, "what a node has read as it came is not lost")
+        memory.heed(.restarted(stream: SharedMemory.newsPlace))
+        memory.heed(.entries(stream: SharedMemory.newsPlace, Array(repeating: entry, count: count)))
+        memory.heed(.caughtUp)
+        #expect(memory.state.withLock { $0.isComplete } == isComplete, "a stream that begins anew")
+    }
+
+    // MARK: What waits to be published
+
+    @Test func `of too much to publish the oldest goes, and later ones have room again`() throws {
+        let versions = try (0..<10).map { number in
+            let record = SharedRecord.ofTest(number, in: chain)
+            let version = try memory.store.adopt(record, holders: 1, now: 1_000)
+            return memory.store.sharable(version, record.body)
+        }
+        let size = versions[0].body.count
+        var publications = Publications(bytesMax: 3 * size)
+        for _ in 0..<2 {
+            _ = publications.add(versions, now: 0)
+            #expect(publications.bytes == 3 * size)
+            #expect(publications.take().map(\.body.digest) == versions.suffix(3).map(\.body.digest))
+            #expect(publications.bytes == 0)
+        }
+        #expect(publications.dropped == 14)
     }
 
     @Test(arguments: [0, 1_000, 9_223_372_036_854_775, .max] as [UInt64], [false, true])

@@ -171,4 +171,12 @@ struct LearnedPagesTests {
         #expect(referer.authority == authority && referer.url == PathAndQuery(path: path, query: query))
         #expect(Referer("ftp://api.test/") == nil && Referer("about:client") == nil)
     }
+
+    @Test func `what a page had learned is forgotten after twelve hours without a visit`() {
+        for (pause, isKnown) in [(43_199, true), (43_200, false)] {
+            var pages = fetched([("/a", 4)])
+            pages.recordView(of: page, by: 9, now: pause)
+            #expect(pages.chains(of: page).map(\.match) == (isKnown ? ["/a"] : []), "\(pause) s")
+        }
+    }
 }

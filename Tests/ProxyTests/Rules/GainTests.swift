@@ -88,6 +88,15 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(text.contains("covers: url") == (advice == .coversURL))
     }
 
+    @Test func `the advice is about the samples since the last report alone`() {
+        var gain = RouteGain()
+        let reports = (0..<32).compactMap { number in
+            gain.record(
+                deltaBytes: 90, plainBytes: 100, isAcrossURLs: number < 16, now: 1_000_000 + number * 3600)
+        }
+        #expect(reports.map(\.advice) == [.coversURL, .dictionaryOff])
+    }
+
     @Test func `a gain below zero is rounded away from zero, one above towards it`() {
         for (delta, plain, percent) in [
             (1, 1000, 99), (999, 1000, 0), (1001, 1000, -1), (1000, 1000, 0), (5, 0, 0),

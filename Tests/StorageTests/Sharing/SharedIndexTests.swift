@@ -99,6 +99,20 @@ import Testing
         #expect(index.count == 0)
     }
 
+    @Test func `a digest is still found in the chains that are left`() {
+        var index = SharedIndex()
+        let chains = ["/a", "/b", "/c"].map { ChainKey(authority: "api.example", match: $0) }
+        for chain in chains { index.insert(news(1, chain), now: 1) }
+        for gone in chains.indices {
+            index.remove(news(1, chains[gone]).name)
+            for (place, chain) in chains.enumerated() {
+                let found = index.candidates(news(1).name.digest, authority: "api.example")
+                    .first(covering: PathAndQuery(path: chain.match))
+                #expect(found == (place > gone ? news(1, chain).name : nil))
+            }
+        }
+    }
+
     /// One page for every path: without care each step would examine all of them.
     @Test(.timeLimit(.minutes(40))) func `a body of very many chains costs as little as any other`() {
         var index = SharedIndex(countMax: 20_000)

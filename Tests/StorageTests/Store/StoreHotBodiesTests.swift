@@ -139,4 +139,23 @@ import Testing
             #expect(hot.bytes <= 20_000)
         }
     }
+
+    @Test func `a base in memory counts once, from the first body that is packed over it to the last`() {
+        var packs = PackedBodies()
+        let (base, bodies) = (sampleBody(0, count: 5_000), (1...2).map { sampleBody($0) })
+        let packed = bodies.map {
+            PackedBody(
+                frame: [1, 2, 3], base: PackingBase(row: 7, body: base), count: $0.count, digest: $0.digest)
+        }
+        var sizes: [Int] = []
+        for (body, packed) in zip(bodies, packed) {
+            packs.keep(packed, as: name(body))
+            sizes.append(packs.bytes)
+        }
+        #expect(sizes[0] > 5_000 && sizes[1] - sizes[0] < 5_000)
+        packs.remove(name(bodies[0]))
+        #expect(packs.bytes == sizes[0])
+        packs.remove(name(bodies[1]))
+        #expect(packs.bytes == 0)
+    }
 }
