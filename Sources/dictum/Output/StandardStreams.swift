@@ -2,6 +2,20 @@ internal import Foundation
 internal import Glibc
 internal import HTTP
 
+/// The descriptors 0, 1 and 2.
+enum StandardStreams {
+    /// Puts `/dev/null` in the place of each that the caller has closed; call it before anything is opened.
+    ///
+    /// The next file would get its number otherwise, and then what is meant for the stream: the access log went into
+    /// the lock of the store. What is written still fails, as on the closed one, so that no result is lost silently.
+    static func fill() {
+        for stream in STDIN_FILENO...STDERR_FILENO where fcntl(stream, F_GETFD) < 0 && errno == EBADF {
+            // The text is a literal. The lowest free number is that of the stream, and children inherit it.
+            _ = unsafe open("/dev/null", O_RDONLY)
+        }
+    }
+}
+
 /// Standard error, written line by line.
 enum StandardError {
     /// Writes a line; ignores errors, such as a closed standard error.
