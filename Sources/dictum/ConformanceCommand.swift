@@ -76,9 +76,9 @@ struct ConformanceCommand: ParsableCommand {
         do {
             let findings = try judge(rules())
             if json {
-                for finding in findings { StandardOutput.write(OutputFormat.json(finding)) }
+                for finding in findings { try StandardOutput.write(OutputFormat.json(finding)) }
             } else {
-                StandardOutput.write(Finding.text(findings))
+                try StandardOutput.write(Finding.text(findings))
             }
             if findings.contains(where: { $0.verdict == "fail" }) { throw ExitCode.failure }
         } catch let error as CommandError {

@@ -84,7 +84,8 @@ struct EstimateCommand: ParsableCommand {
             let report = EstimateReport(collection, estimator, firstResponses: first, progress: progress)
             for warning in report.warnings { StandardError.write("dictum: \(warning)") }
             if let html { try OutputFile.write(Array(EstimatePage.html(of: report).utf8), toFile: html) }
-            print(json ? report.json : EstimateText.text(of: report), terminator: json ? "\n" : "")
+            try StandardOutput.write(
+                json ? report.json : EstimateText.text(of: report), terminator: json ? "\n" : "")
         } catch let error as CommandError {
             StandardError.write("dictum: \(OutputFormat.plain(error.description))")
             throw ExitCode.failure

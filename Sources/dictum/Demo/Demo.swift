@@ -64,7 +64,7 @@ struct Demo {
         let fetcher = try Fetcher(store: FetchStore(directory: folder.path))
         let url = try FetchURL(feedURL)
         var table = DemoTable()
-        StandardOutput.write(DemoTable.title)
+        try StandardOutput.write(DemoTable.title)
         for number in 0..<versions.shownCount {
             let body = try origin.show(number)
             let fetched = try fetcher.fetch(url)
@@ -75,10 +75,10 @@ struct Demo {
             let row = DemoTable.Row(
                 coding: fetched.report.coding, bodyBytes: body.count,
                 gzipBytes: try Codec.encode(body.span, .gzip).count, wireBytes: fetched.report.wireBytes)
-            StandardOutput.write(table.add(row))
+            try StandardOutput.write(table.add(row))
         }
-        StandardOutput.write(table.total)
-        if let summary = table.summary { StandardOutput.write("\n" + summary) }
+        try StandardOutput.write(table.total)
+        if let summary = table.summary { try StandardOutput.write("\n" + summary) }
     }
 
     /// Changes the feed every few seconds from now on.

@@ -24,11 +24,11 @@ enum StandardError {
     }
 }
 
-/// Standard output for results that appear one by one: each line is written at once, even into a pipe.
+/// Standard output for results: each text is written at once, even into a pipe.
 enum StandardOutput {
-    /// Writes a line; ignores errors, such as a closed standard output.
-    static func write(_ line: String) {
-        try? OutputFile.write(Array((line + "\n").utf8), to: STDOUT_FILENO)
+    /// Writes a text; a result that is lost must not end with 0, as it does with `print`, which ignores a full disk.
+    static func write(_ text: String, terminator: String = "\n") throws(CommandError) {
+        try OutputFile.write(Array((text + terminator).utf8), toFile: "-")
     }
 }
 
