@@ -31,25 +31,26 @@ struct CheckCommand: ParsableCommand {
 
     func run() throws {
         guard let config else { return try suggest() }
+        let configuration: Configuration
         do throws(ConfigurationError) {
             let environment = ProcessInfo.processInfo.environment
-            let configuration = try Configuration.load(
-                file: config, environment: environment, looksAround: true)
-            let check = ConfigurationCheck(configuration)
-            print(json ? check.json : check.lines.joined(separator: "\n"))
-            for line in configuration.warningLines(file: config) { StandardError.write(line) }
+            configuration = try Configuration.load(file: config, environment: environment, looksAround: true)
         } catch {
-            if json { print(ConfigurationCheck.json(of: error)) }
             for line in error.lines(file: config) { StandardError.write(line) }
+            if json { try StandardOutput.write(ConfigurationCheck.json(of: error)) }
             throw ExitCode.invalidConfiguration
         }
+        let check = ConfigurationCheck(configuration)
+        try StandardOutput.write(json ? check.json : check.lines.joined(separator: "\n"))
+        for line in configuration.warningLines(file: config) { StandardError.write(line) }
     }
 
     /// Prints the routes that a running proxy suggests.
     private func suggest() throws {
         let client = try AdminOptions.client(config: nil, admin: admin)
         let suggestions = ObservedSuggestions(try client.report())
-        print(json ? OutputFormat.json(suggestions) : suggestions.text, terminator: json ? "\n" : "")
+        try StandardOutput.write(
+            json ? OutputFormat.json(suggestions) : suggestions.text, terminator: json ? "\n" : "")
     }
 }
 
@@ -59,6 +60,6 @@ struct ReferenceCommand: ParsableCommand {
         commandName: "reference", abstract: "Prints every setting with its default.")
 
     func run() throws {
-        print(ConfigurationReference.text, terminator: "")
+        try StandardOutput.write(ConfigurationReference.text, terminator: "")
     }
 }

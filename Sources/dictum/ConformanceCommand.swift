@@ -74,33 +74,41 @@ struct ConformanceCommand: ParsableCommand {
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
         do {
-            let findings = try judge(rules())
+            let (findings, isJudged) = try judge(rules())
             if json {
-                for finding in findings { StandardOutput.write(OutputFormat.json(finding)) }
+                for finding in findings { try StandardOutput.write(OutputFormat.json(finding)) }
             } else {
-                StandardOutput.write(Finding.text(findings))
+                try StandardOutput.write(Finding.text(findings))
             }
             if findings.contains(where: { $0.verdict == "fail" }) { throw ExitCode.failure }
+            // A client that cannot even run breaks no rule; a pipeline must not take that for a pass.
+            guard isJudged else {
+                throw CommandError(
+                    "the client asked for none of the URLs, so that nothing was judged; run it by hand, or here with -v"
+                )
+            }
         } catch let error as CommandError {
             StandardError.write("dictum: \(error)")
             throw ExitCode.failure
         }
     }
 
-    private func judge(_ rules: [ClientRule]) throws -> [Finding] {
-        guard case .tcp(let host, let port)? = ConfiguredAddress(listen) else { return [] }
+    /// Returns a finding for each rule, and false if they are empty words: the client asked for nothing.
+    private func judge(_ rules: [ClientRule]) throws -> (findings: [Finding], isJudged: Bool) {
+        guard case .tcp(let host, let port)? = ConfiguredAddress(listen) else { return ([], true) }
         let shown = name ?? (host.contains(":") ? "[\(host)]" : host)
         let server = try JudgeServer(rules, at: (host, port), host: shown, tls: tls())
         defer { server.stop() }
         let conformance = Conformance(server: server, rules: rules)
         guard command.isEmpty else {
-            return try conformance.run(CommandClient(words: command, secondsMax: maxTime, isVerbose: verbose))
+            let client = CommandClient(words: command, secondsMax: maxTime, isVerbose: verbose)
+            return try (conformance.run(client), conformance.isJudged(client))
         }
         StandardError.write(
             "dictum: open \(server.origin)/ in a browser, or let a client ask \(server.origin)/next")
         let page = PageClient(server: server, secondsMax: maxTime)
         defer { page.end() }
-        return try conformance.run(page)
+        return try (conformance.run(page), conformance.isJudged(page))
     }
 
     private func tls() throws(CommandError) -> TLSServer? {

@@ -36,10 +36,10 @@ struct DemoCommand: ParsableCommand {
         do {
             let shown = if let versions { try DemoVersions(folder: versions) } else { DemoVersions.generated }
             let demo = try Demo(shown, listen: listen)
-            StandardOutput.write(DemoText.introduction(proxy: demo.proxyURL))
+            try StandardOutput.write(DemoText.introduction(proxy: demo.proxyURL, admin: demo.adminURL))
             try demo.printTable()
             let program = Self.program
-            StandardOutput.write(DemoText.nextSteps(feed: demo.feedURL, program: program))
+            try StandardOutput.write(DemoText.nextSteps(feed: demo.feedURL, program: program))
             if !once {
                 demo.keepChanging()
                 _ = Signals.wait()

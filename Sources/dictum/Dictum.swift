@@ -34,6 +34,7 @@ struct Dictum: ParsableCommand {
     static let _errorLabel = "dictum"
 
     static func main() {
+        StandardStreams.fill()
         TLSLibrary.keepUntilTheEnd()
         if let mistake = mistake(in: CommandLine.arguments.dropFirst()) {
             StandardError.write("dictum: \(mistake)")

@@ -72,7 +72,7 @@ struct DoctorCommand: ParsableCommand {
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
         let report = try SharedStoreExamination.isFor(url) ? sharedStoreReport() : report(on: examine())
-        print(json ? OutputFormat.json(report) : report.lines.joined(separator: "\n"))
+        try StandardOutput.write(json ? OutputFormat.json(report) : report.lines.joined(separator: "\n"))
         if !report.works || fail && report.hasWarnings { throw ExitCode.failure }
     }
 

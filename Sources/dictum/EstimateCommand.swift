@@ -73,6 +73,7 @@ struct EstimateCommand: ParsableCommand {
     func run() throws {
         Signals.block()
         do {
+            let page = try html.map { name throws(CommandError) in try ReportFile(name) }
             let progress = ProgressBar(isWanted: !json)
             let collection = try HistoryCollection(
                 of: sources, everySeconds: DurationText.seconds(every) ?? 30,
@@ -83,8 +84,9 @@ struct EstimateCommand: ParsableCommand {
             let first = try EstimateReport.FirstResponses.all(of: collection, estimator, progress)
             let report = EstimateReport(collection, estimator, firstResponses: first, progress: progress)
             for warning in report.warnings { StandardError.write("dictum: \(warning)") }
-            if let html { try OutputFile.write(Array(EstimatePage.html(of: report).utf8), toFile: html) }
-            print(json ? report.json : EstimateText.text(of: report), terminator: json ? "\n" : "")
+            try StandardOutput.write(
+                json ? report.json : EstimateText.text(of: report), terminator: json ? "\n" : "")
+            try page?.write(Array(EstimatePage.html(of: report).utf8))
         } catch let error as CommandError {
             StandardError.write("dictum: \(OutputFormat.plain(error.description))")
             throw ExitCode.failure
@@ -94,6 +96,36 @@ struct EstimateCommand: ParsableCommand {
         } catch let error as TLSError {
             StandardError.write("dictum: \(error.text)")
             throw ExitCode.failure
+        }
+    }
+}
+
+/// The file of the report, opened before the polling: one that cannot be written is said at once, not behind all of it.
+///
+/// What the file has stays until there is a report.
+private final class ReportFile {
+    private let name: String
+    private let raw: Int32
+
+    /// Opens or makes a file; `-` is standard output.
+    init(_ name: String) throws(CommandError) {
+        // The text is terminated and used during the call only.
+        raw = name == "-" ? STDOUT_FILENO : unsafe open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+        self.name = name
+        guard raw >= 0 else {
+            throw CommandError("cannot write to \(name): \(SystemError(code: errno).text)")
+        }
+    }
+
+    deinit { if raw > STDERR_FILENO { close(raw) } }
+
+    func write(_ bytes: [UInt8]) throws(CommandError) {
+        do throws(SystemError) {
+            // Devices and pipes have no length; a file's former report may be the longer one.
+            if raw != STDOUT_FILENO { _ = ftruncate(raw, 0) }
+            try OutputFile.write(bytes, to: raw)
+        } catch {
+            throw CommandError("cannot write to \(name): \(error.text)")
         }
     }
 }

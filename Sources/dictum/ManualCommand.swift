@@ -8,7 +8,7 @@ struct ManualCommand: ParsableCommand {
         commandName: "manual", abstract: "Prints the manual page, for man(1).")
 
     func run() throws {
-        print(try ManualPage.text(), terminator: "")
+        try StandardOutput.write(ManualPage.text(), terminator: "")
     }
 }
 
@@ -16,7 +16,7 @@ struct ManualCommand: ParsableCommand {
 struct VersionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "version", abstract: "Prints the version.")
 
-    func run() { print(DictumVersion.text) }
+    func run() throws { try StandardOutput.write(DictumVersion.text) }
 }
 
 /// The manual page as man(7) source.

@@ -22,7 +22,8 @@ struct ReportCommand: ParsableCommand {
     func run() throws {
         let savings = try admin.client().report()
         let report = RunningReport(savings: savings, firstResponses: firstResponses(savings))
-        print(json ? OutputFormat.json(report) : ReportText.text(of: report), terminator: json ? "\n" : "")
+        try StandardOutput.write(
+            json ? OutputFormat.json(report) : ReportText.text(of: report), terminator: json ? "\n" : "")
     }
 
     /// Returns what built dictionaries would make of first responses on observed routes; nothing without the store.

@@ -26,7 +26,7 @@ struct Conformance {
     /// It makes the first requests of all rules, then the second ones, and so on. A browser has time to store a
     /// dictionary between two requests of a rule.
     func run(_ client: some ClientUnderTest) throws(CommandError) -> [Finding] {
-        let tried = rules.filter { client.hasUsers || $0.steps.allSatisfy { $0.user == Step.users[0] } }
+        let tried = tried(by: client)
         var verdicts = [[Verdict]](repeating: [], count: tried.count)
         for round in 0..<(tried.map(\.steps.count).max() ?? 0) {
             let began = SystemClock.monotonicNanoseconds
@@ -46,6 +46,16 @@ struct Conformance {
         return rules.map {
             Finding($0, byName[$0.name] ?? .notTried("the client has one user; see {user}"))
         }
+    }
+
+    /// Returns the rules that a client can be asked to follow.
+    private func tried(by client: some ClientUnderTest) -> [ClientRule] {
+        rules.filter { client.hasUsers || $0.steps.allSatisfy { $0.user == Step.users[0] } }
+    }
+
+    /// True if a client has asked for something, unless no rule is for it.
+    func isJudged(_ client: some ClientUnderTest) -> Bool {
+        server.seenCount > 0 || tried(by: client).isEmpty
     }
 
     /// Makes a request, again if the client needs time.

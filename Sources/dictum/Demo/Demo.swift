@@ -9,11 +9,15 @@ struct Demo {
     private let origin: DemoOrigin
     private let service: ProxyService
     let proxyURL: String
+    /// The URL of the admin page and the metrics.
+    var adminURL: String { service.server.adminURL ?? "" }
+
+    private static let freePort = "127.0.0.1:0"
 
     /// Starts the API and the proxy.
     ///
-    /// Without an address the proxy uses the default addresses, metrics included. If one of them is taken, it
-    /// uses a free port.
+    /// Without an address the proxy uses the default addresses, metrics included. In place of one that is taken it
+    /// uses a free port. With an address the metrics are at a free port: the demo at the default one may run, too.
     init(_ versions: DemoVersions, listen: String?) throws {
         self.versions = versions
         origin = try DemoOrigin(versions)
@@ -25,25 +29,31 @@ struct Demo {
     }
 
     private static func startProxy(before origin: DemoOrigin, listen: String?) throws -> ProxyService {
-        let wanted = try configuration(origin, listen: listen)
-        do throws(StartError) {
-            return try ProxyService(wanted, accessLog: false)
-        } catch {
-            guard case .cannotListen(let address, _) = error, listen == nil else { throw error }
-            StandardError.write(
-                "dictum: \(address) is in use; the demo listens on another port, without metrics (--listen chooses one)"
-            )
-            return try ProxyService(configuration(origin, listen: "127.0.0.1:0"), accessLog: false)
+        var (proxy, admin) = (listen, listen == nil ? nil : freePort)
+        while true {
+            let wanted = try configuration(origin, listen: proxy, admin: admin)
+            do throws(StartError) {
+                return try ProxyService(wanted, accessLog: false)
+            } catch {
+                guard case .cannotListen(let address, _) = error else { throw error }
+                let isAdmin = address == wanted.admin?.address?.description
+                // An address that was given has no other in its place, and a free port is not taken.
+                guard (isAdmin ? admin : proxy) == nil else { throw error }
+                if isAdmin { admin = freePort } else { proxy = freePort }
+                StandardError.write(
+                    "dictum: \(address) is in use; the demo listens on another port\(isAdmin ? " for metrics" : " (--listen chooses one)")"
+                )
+            }
         }
     }
 
-    private static func configuration(_ origin: DemoOrigin, listen: String?) throws(CommandError)
-        -> Configuration
-    {
+    private static func configuration(
+        _ origin: DemoOrigin, listen: String?, admin: String?
+    ) throws(CommandError) -> Configuration {
         do throws(ConfigurationError) {
             var configuration = try Configuration.implied(
                 upstream: origin.endpoint.urlText, listen: listen, store: ":memory:")
-            if listen != nil { configuration.admin = nil }
+            if let admin { configuration.admin = .init(address: ListenAddress(admin)) }
             // Only the table should appear.
             configuration.log.level = .warning
             // Every machine has enough descriptors for these.
@@ -64,7 +74,7 @@ struct Demo {
         let fetcher = try Fetcher(store: FetchStore(directory: folder.path))
         let url = try FetchURL(feedURL)
         var table = DemoTable()
-        StandardOutput.write(DemoTable.title)
+        try StandardOutput.write(DemoTable.title)
         for number in 0..<versions.shownCount {
             let body = try origin.show(number)
             let fetched = try fetcher.fetch(url)
@@ -75,10 +85,10 @@ struct Demo {
             let row = DemoTable.Row(
                 coding: fetched.report.coding, bodyBytes: body.count,
                 gzipBytes: try Codec.encode(body.span, .gzip).count, wireBytes: fetched.report.wireBytes)
-            StandardOutput.write(table.add(row))
+            try StandardOutput.write(table.add(row))
         }
-        StandardOutput.write(table.total)
-        if let summary = table.summary { StandardOutput.write("\n" + summary) }
+        try StandardOutput.write(table.total)
+        if let summary = table.summary { try StandardOutput.write("\n" + summary) }
     }
 
     /// Changes the feed every few seconds from now on.
@@ -93,11 +103,12 @@ struct Demo {
 
 /// The demo's texts around its table.
 enum DemoText {
-    static func introduction(proxy: String) -> String {
+    static func introduction(proxy: String, admin: String) -> String {
         """
         Dictum listens on \(proxy), in front of an API whose response changes a little each time.
         A client fetches it repeatedly. The first response is compressed as usual, and the client keeps it.
         From then on, it names the body it holds and gets only the difference: dcz, Zstandard over a dictionary (RFC 9842).
+        The admin page is at \(admin), with the metrics at \(admin)metrics.
 
         """
     }

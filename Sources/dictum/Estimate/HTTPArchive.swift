@@ -65,6 +65,7 @@ struct HTTPArchive: Decodable {
     private static func place(of error: any Error) -> String {
         switch error as? DecodingError {
         case .keyNotFound(let key, _)?: "it has no \"\(key.stringValue)\""
+        case .typeMismatch(_, let context)? where context.codingPath.isEmpty: "it is JSON, but no object"
         case .typeMismatch(_, let context)?, .valueNotFound(_, let context)?:
             "unexpected value at \(context.codingPath.map(\.stringValue).joined(separator: "."))"
         default: "it is not JSON"

@@ -2,6 +2,20 @@ internal import Foundation
 internal import Glibc
 internal import HTTP
 
+/// The descriptors 0, 1 and 2.
+enum StandardStreams {
+    /// Puts `/dev/null` in the place of each that the caller has closed; call it before anything is opened.
+    ///
+    /// The next file would get its number otherwise, and then what is meant for the stream: the access log went into
+    /// the lock of the store. What is written still fails, as on the closed one, so that no result is lost silently.
+    static func fill() {
+        for stream in STDIN_FILENO...STDERR_FILENO where fcntl(stream, F_GETFD) < 0 && errno == EBADF {
+            // The text is a literal. The lowest free number is that of the stream, and children inherit it.
+            _ = unsafe open("/dev/null", O_RDONLY)
+        }
+    }
+}
+
 /// Standard error, written line by line.
 enum StandardError {
     /// Writes a line; ignores errors, such as a closed standard error.
@@ -10,11 +24,11 @@ enum StandardError {
     }
 }
 
-/// Standard output for results that appear one by one: each line is written at once, even into a pipe.
+/// Standard output for results: each text is written at once, even into a pipe.
 enum StandardOutput {
-    /// Writes a line; ignores errors, such as a closed standard output.
-    static func write(_ line: String) {
-        try? OutputFile.write(Array((line + "\n").utf8), to: STDOUT_FILENO)
+    /// Writes a text; a result that is lost must not end with 0, as it does with `print`, which ignores a full disk.
+    static func write(_ text: String, terminator: String = "\n") throws(CommandError) {
+        try OutputFile.write(Array((text + terminator).utf8), toFile: "-")
     }
 }
 

@@ -13,7 +13,7 @@ struct AdminOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The URL of the admin listener (default: http://127.0.0.1:9901). DICTUM_ADMIN_TOKEN is its token, if set.",
+            "The URL of the admin listener, or unix:/path (default: http://127.0.0.1:9901). DICTUM_ADMIN_TOKEN is its token, if set.",
             valueName: "url"))
     var admin: String?
 
@@ -63,8 +63,12 @@ struct AdminClient {
     private let authority: String
     private let token: String?
 
-    /// Asks at a URL.
+    /// Asks at a URL, or at the address of a Unix socket as the configuration has it.
     init(_ url: String, token: String?) throws(FetchError) {
+        if case .unix(let path)? = ListenAddress(url) {
+            (endpoints, authority, self.token) = ([.unix(path: path)], "localhost", token)
+            return
+        }
         let url = try FetchURL(url)
         guard !url.isTLS else { throw .notAURL(url.text) }
         (authority, self.token) = (url.authority, token)
@@ -121,9 +125,12 @@ struct AdminClient {
             throw CommandError("the admin listener at \(authority): \(error)")
         }
         guard response.head.status == .ok else {
-            let detail = OutputFormat.plain(String(decoding: response.body.prefix(300), as: UTF8.self))
-            throw CommandError(
-                "the admin listener at \(authority) responds \(response.head.status.rawValue): \(detail)")
+            let text = String(decoding: response.body.prefix(300), as: UTF8.self)
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            // Dictum's own text begins with the status; another server's may not.
+            let code = "\(response.head.status.rawValue)"
+            let detail = OutputFormat.plain(text.hasPrefix(code) ? text : "\(code): \(text)")
+            throw CommandError("the admin listener at \(authority) responds \(detail)")
         }
         return response.body
     }

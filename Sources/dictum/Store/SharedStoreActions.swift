@@ -35,7 +35,7 @@ struct SharedStoreActions {
                     authority: $0.chain.authority, match: $0.chain.match, sha256: $0.digest.hex,
                     bytes: $0.bytes, admittedAt: $0.admittedAt)
             }
-            return print(
+            return try StandardOutput.write(
                 OutputFormat.json(
                     Listing(versions: versions, sealedVersions: sealed, unannouncedVersions: unannounced)))
         }
@@ -46,12 +46,13 @@ struct SharedStoreActions {
             ]
         }
         if !rows.isEmpty {
-            print(OutputFormat.table([["AUTHORITY", "MATCH", "ADMITTED", "SIZE", "SHA256"]] + rows))
+            try StandardOutput.write(
+                OutputFormat.table([["AUTHORITY", "MATCH", "ADMITTED", "SIZE", "SHA256"]] + rows))
         }
         var summary = OutputFormat.count(chosen.count, "version")
         if sealed > 0 { summary += "; not listed: \(OutputFormat.count(sealed, "sealed version"))" }
         if unannounced > 0 { summary += "; without an announcement: \(unannounced)" }
-        print(summary)
+        try StandardOutput.write(summary)
     }
 
     private struct Check: Encodable {
@@ -82,9 +83,9 @@ struct SharedStoreActions {
             check.removedVersions = check.damaged.count
         }
         if isJSON {
-            print(OutputFormat.json(check))
+            try StandardOutput.write(OutputFormat.json(check))
         } else {
-            for key in check.damaged { print("damaged: \(OutputFormat.plain(key))") }
+            for key in check.damaged { try StandardOutput.write("damaged: \(OutputFormat.plain(key))") }
             var summary =
                 "\(OutputFormat.count(check.versions, "version")) read, \(OutputFormat.size(check.bytes)) intact, "
                 + "\(check.damaged.count) damaged"
@@ -93,7 +94,7 @@ struct SharedStoreActions {
                 summary +=
                     "; not read: \(check.uncheckedVersions), sealed without store.key_file here, or of a newer release"
             }
-            print(summary)
+            try StandardOutput.write(summary)
         }
         if !check.damaged.isEmpty && !repairs { throw ExitCode.failure }
     }
@@ -107,9 +108,9 @@ struct SharedStoreActions {
     func remove(_ digests: [DigestArgument], _ conditions: ConditionOptions, isAll: Bool, isDryRun: Bool)
         throws
     {
-        if isAll, !isDryRun { return report(try catalogue.removeAll(), "key", isDryRun) }
+        if isAll, !isDryRun { return try report(catalogue.removeAll(), "key", isDryRun) }
         let keys = try catalogue.versionKeys()
-        if isAll { return report(keys.count, "version", isDryRun) }
+        if isAll { return try report(keys.count, "version", isDryRun) }
         let chosen =
             try digests.isEmpty
             ? self.chosen(conditions, among: catalogue.entries(among: keys)).map(\.key)
@@ -122,7 +123,7 @@ struct SharedStoreActions {
                 "no version in \(catalogue.url) has \(digests.isEmpty ? conditions.text : "such a digest")")
         }
         if !isDryRun { try catalogue.remove(chosen) }
-        report(chosen.count, "version", isDryRun)
+        try report(chosen.count, "version", isDryRun)
     }
 
     /// Returns the entries that meet every condition; what their URLs are is not announced.
@@ -133,8 +134,10 @@ struct SharedStoreActions {
         return entries.filter { purge.includes($0.chain, url: nil, rank: 0) }
     }
 
-    private func report(_ count: Int, _ noun: String, _ isDryRun: Bool) {
-        if isJSON { return print(OutputFormat.json(Removal(removed: count, isDryRun: isDryRun))) }
-        print((isDryRun ? "would remove " : "removed ") + OutputFormat.count(count, noun))
+    private func report(_ count: Int, _ noun: String, _ isDryRun: Bool) throws {
+        if isJSON {
+            return try StandardOutput.write(OutputFormat.json(Removal(removed: count, isDryRun: isDryRun)))
+        }
+        try StandardOutput.write((isDryRun ? "would remove " : "removed ") + OutputFormat.count(count, noun))
     }
 }

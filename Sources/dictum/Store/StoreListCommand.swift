@@ -39,24 +39,24 @@ struct StoreListCommand: ParsableCommand {
             let entries = ChainEntry.entries(found, isCurrent: isCurrent)
             if versions {
                 let list = newestFirst(found).map { VersionEntry($0, isCurrent: isCurrent) }
-                print(list, VersionEntry.title, list.map(\.cells), hidden)
+                try print(list, VersionEntry.title, list.map(\.cells), hidden)
             } else {
-                print(entries, ChainEntry.title, entries.map(\.cells), hidden)
+                try print(entries, ChainEntry.title, entries.map(\.cells), hidden)
             }
-            if !json { Swift.print(Self.summary(entries, hidden)) }
+            if !json { try StandardOutput.write(Self.summary(entries, hidden)) }
         }
     }
 
     private func print<Entry: Encodable>(
         _ entries: [Entry], _ title: [String], _ cells: [[String]], _ hidden: StoreCatalogue.Hidden
-    ) {
+    ) throws {
         if json {
             let counts = Report<Entry>.Hidden(chains: hidden.chains, versions: hidden.versions)
             let report = Report(
                 chains: versions ? nil : entries, versions: versions ? entries : nil, private: counts)
-            Swift.print(OutputFormat.json(report))
+            try StandardOutput.write(OutputFormat.json(report))
         } else if !entries.isEmpty {
-            Swift.print(OutputFormat.table([title] + cells))
+            try StandardOutput.write(OutputFormat.table([title] + cells))
         }
     }
 

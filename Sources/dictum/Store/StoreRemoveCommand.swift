@@ -107,7 +107,7 @@ struct StoreRemoval {
             try catalogue.remove(versions, sparingWanted: sparesWanted) { removed += $0 }
             if !removed.isEmpty { try catalogue.shrink() }
         }
-        print(isJSON ? json(removed, why) : text(removed, why))
+        try StandardOutput.write(isJSON ? json(removed, why) : text(removed, why))
         try outcome.get()
     }
 

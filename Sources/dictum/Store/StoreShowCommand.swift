@@ -24,7 +24,7 @@ struct StoreShowCommand: ParsableCommand {
         try store.use { opened in
             let isCurrent = opened.isCurrent
             let entries = try opened.versions(digest).map { VersionEntry($0, isCurrent: isCurrent) }
-            print(
+            try StandardOutput.write(
                 json
                     ? OutputFormat.json(Report(versions: entries))
                     : entries.map(\.lines).joined(separator: "\n\n"))

@@ -46,7 +46,7 @@ struct StoreVerifyCommand: ParsableCommand {
                 if repair { report.removedVersions += try opened.catalogue.remove(versions).count }
             }
             report.uncheckedPrivateVersions = try opened.catalogue.hidden().versions
-            print(json ? OutputFormat.json(report) : text(report))
+            try StandardOutput.write(json ? OutputFormat.json(report) : text(report))
             if !report.damaged.isEmpty && !repair { throw ExitCode.failure }
         }
     }

@@ -91,6 +91,26 @@ internal import Testing
         #expect(lines[1].detail == "/zstd?2 does not name /zstd" && result.status == 0)
     }
 
+    @Test(arguments: ["false", "true"])
+    func `a client that asks for nothing is not judged, and that is a failure`(client: String) throws {
+        let result = try RunningProcess.run([
+            "conformance", "--only", "first-request,delta-zstd", "--", client,
+        ])
+        #expect(result.status == 1)
+        #expect(result.text.hasSuffix("0 pass, 0 fail, 2 not tried\n"), "\(result.text)")
+        #expect(
+            result.errors.hasPrefix("dictum: the client asked for none of the URLs")
+                && result.errors.contains("by hand"),
+            "\(result.errors)")
+    }
+
+    @Test(arguments: ["http2", "users"])
+    func `a rule that is not for a client is no failure`(rule: String) throws {
+        let result = try RunningProcess.run(["conformance", "--only", rule, "--", "curl", "-sf"])
+        #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+        #expect(result.text.hasSuffix("0 pass, 0 fail, 1 not tried\n"), "\(result.text)")
+    }
+
     @Test func `a client that writes something else fails with 1`() throws {
         let result = try RunningProcess.run([
             "conformance", "--only", "first-request", "--", "sh", "-c", "curl -sf $0 && echo more", "{url}",
@@ -137,6 +157,8 @@ internal import Testing
         #expect(String(decoding: try next("").body, as: UTF8.self) == "\(origin)/first")
         #expect(String(decoding: try next("?failed=x").body, as: UTF8.self) == "\(origin)/unasked")
         #expect(try next("?failed=x").status == 204)
-        #expect(try Self.lines(judge.result().text).map(\.verdict) == ["not tried", "not tried"])
+        let result = try judge.result()
+        #expect(try Self.lines(result.text).map(\.verdict) == ["not tried", "not tried"])
+        #expect(result.status == 1, "it asked for neither")
     }
 }

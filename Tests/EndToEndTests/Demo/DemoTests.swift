@@ -56,6 +56,21 @@ internal import Testing
         #expect(Self.rows(result.text).count == 8)
     }
 
+    @Test(.timeLimit(.minutes(40)), arguments: [[], ["--listen", "127.0.0.1:0"]])
+    func `metrics are where it says, also beside another demo`(options: [String]) throws {
+        // If another process has the port already, that serves the test as well.
+        let holder = try? Origin.closing(port: 9901) { _ in nil }
+        defer { holder?.stop() }
+        let demo = try RunningProcess(["demo"] + options)
+        defer { demo.stop() }
+        let text = try demo.waitFor("serve --upstream http://your-api")
+        let url = try #require(text.firstMatch(of: /http:[^ ]*\/metrics/)).output
+        let metrics = try RunningProcess.run(
+            ["curl", "-sS", "--max-time", "300", String(url)], of: "/usr/bin/env")
+        #expect(metrics.text.contains("\ndictum_requests_total{"), "\(metrics.errors)")
+        #expect(try demo.terminate().status == 0)
+    }
+
     @Test(.timeLimit(.minutes(40)))
     func `the printed commands work as they are, and SIGTERM ends it with 0`() throws {
         let folder = try TemporaryFolder()

@@ -153,6 +153,15 @@ internal import Testing
         for name in names { #expect(try Documentation.deadLinks(of: name, in: copies) == [], "\(name)") }
     }
 
+    @Test func `systemd starts the service again and again, as OPERATE says`() throws {
+        let unit = try Documentation.text("deploy/dictum.service")
+        let parts = unit.components(separatedBy: "\n[Service]\n")
+        // In another section systemd ignores it.
+        try #require(parts.count == 2)
+        #expect(
+            parts[0].contains("\nStartLimitIntervalSec=0\n") && parts[1].contains("\nRestart=on-failure\n"))
+    }
+
     @Test func `every suite that the security model names exists`() throws {
         let sources = try Documentation.sources(in: "Tests")
         let text = try Documentation.text("deploy/SECURITY-MODEL.md")

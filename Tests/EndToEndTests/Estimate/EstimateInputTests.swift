@@ -24,6 +24,39 @@ internal import Testing
         }
     }
 
+    // MARK: The file of the report
+
+    @Test func `a report that cannot be written is said before the polling`() throws {
+        let (origin, folder) = (try Self.origin(), try TemporaryFolder())
+        let result = try RunningProcess.run([
+            "estimate", "\(origin.url)/feed", "--for", "10m", "--html", folder.file("none/report.html"),
+        ])
+        #expect(
+            result.status == 1 && result.errors.contains("none/report.html: No such file"), "\(result.errors)"
+        )
+        #expect(origin.heads.isEmpty)
+    }
+
+    @Test func `a former report stays until there is another, and the text is not lost with the file`() throws
+    {
+        let (origin, folder) = (try Self.origin(), try TemporaryFolder())
+        let former = Array("former report, ".utf8)
+        try folder.write(Array(repeating: former, count: 100_000).flatMap(\.self), to: "report.html")
+        func run(_ path: String, _ file: String) throws -> ProcessResult {
+            try RunningProcess.run([
+                "estimate", "\(origin.url)\(path)", "--every", "1s", "--for", "1s", "--html", file,
+            ])
+        }
+        #expect(try run("/missing", folder.file("report.html")).status == 1)
+        #expect(folder.read("report.html")?.starts(with: former) == true)
+        let full = try run("/feed", "/dev/full")
+        #expect(full.status == 1 && full.text.contains("/feed"), "\(full.text)")
+        #expect(full.errors.contains("cannot write to /dev/full"), "\(full.errors)")
+        #expect(try run("/feed", folder.file("report.html")).status == 0)
+        let page = String(decoding: folder.read("report.html") ?? [], as: UTF8.self)
+        #expect(page.hasSuffix("</html>\n") && !page.contains("former"))
+    }
+
     // MARK: Polling
 
     @Test func `a URL is polled, and its changes are counted`() throws {

@@ -30,7 +30,12 @@ internal import Testing
             let answer = try proxy.curl(path, "dcz, gzip", over: "dictionary")
             #expect(answer.head["Content-Encoding"] == coding, "\(path)")
         }
-        #expect(try purge("--route", "/nothing").errors.contains("There is no route"))
+        #expect(
+            try purge("--route", "/nothing").errors.hasSuffix(
+                " responds 400 Bad Request: There is no route /nothing; /routes lists all.\n"))
+        let socket = "unix:\(folder.path)/admin\(origin.port).sock"
+        let asked = try RunningProcess.run(["purge", "--admin", socket, "--path", "/feed", "--dry-run"])
+        #expect(asked.status == 0, "an address as the configuration has it: \(asked.errors)")
         #expect(try purge().status == 64)
         #expect(try purge("--user", "cookie:a=b").errors.contains("--user needs --host"))
     }

@@ -100,6 +100,16 @@ internal import Testing
         #expect(result.text == "[2]", "\(result.errors)")
     }
 
+    @Test func `a JSON file that is no HAR file is said to be that`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Array("[1]".utf8), to: "first.json")
+        let result = try decode("\(folder.path)/first.json", "--url", "http://a.test/")
+        #expect(result.status == 1)
+        #expect(
+            result.errors.contains("first.json is not a HAR file (it is JSON, but no object): "),
+            "\(result.errors)")
+    }
+
     @Test func `a body without a known beginning needs its coding named`() throws {
         let unknown = try decode(file("plain.json"))
         #expect(unknown.errors.contains("--coding br"))
