@@ -53,7 +53,7 @@ struct Demo {
         do throws(ConfigurationError) {
             var configuration = try Configuration.implied(
                 upstream: origin.endpoint.urlText, listen: listen, store: ":memory:")
-            if let admin { configuration.admin = .init(address: ListenAddress(admin)) }
+            if let admin { configuration.admin = .init(address: ConfiguredAddress(admin)) }
             // Only the table should appear.
             configuration.log.level = .warning
             // Every machine has enough descriptors for these.

@@ -65,7 +65,7 @@ struct AdminClient {
 
     /// Asks at a URL, or at the address of a Unix socket as the configuration has it.
     init(_ url: String, token: String?) throws(FetchError) {
-        if case .unix(let path)? = ListenAddress(url) {
+        if case .unix(let path)? = ConfiguredAddress(url) {
             (endpoints, authority, self.token) = ([.unix(path: path)], "localhost", token)
             return
         }
