@@ -8,11 +8,8 @@ extension ServerConnection {
     /// The number of bytes ever given to this connection to send, with heads and framing.
     package var bytesSent: Int { io.output.totalBytes }
 
-    /// True while the client can receive a response.
-    package var isOpen: Bool { isAlive }
-
     /// True if the client's version allows a chunked body.
-    package var takesChunked: Bool { response.clientVersion >= .http11 }
+    var takesChunked: Bool { response.clientVersion >= .http11 }
 
     /// Sends an interim response (RFC 9110 section 15.2); HTTP/1.0 clients get none.
     package func sendInterim(_ head: ResponseHead) {

@@ -32,40 +32,17 @@ enum StandardOutput {
     }
 }
 
-/// A file opened for writing.
-struct OutputFile: ~Copyable {
-    private let raw: Int32
-
-    /// Creates a file that must not exist yet, accessible to its owner only.
-    init(creating path: String) throws(SystemError) {
-        // The text is terminated and used during the call only.
-        let raw = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard raw >= 0 else { throw SystemError(code: errno) }
-        self.raw = raw
-    }
-
-    /// Opens a file and truncates it; devices and pipes stay what they are.
-    init(overwriting path: String) throws(SystemError) {
-        // The text is terminated and used during the call only.
-        let raw = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        guard raw >= 0 else { throw SystemError(code: errno) }
-        self.raw = raw
-    }
-
-    deinit { close(raw) }
-
-    func write(_ bytes: [UInt8]) throws(SystemError) { try Self.write(bytes, to: raw) }
-
-    /// Flushes the file to the disk.
-    func synchronize() throws(SystemError) {
-        guard fsync(raw) == 0 else { throw SystemError(code: errno) }
-    }
-
-    /// Writes a body to a file, or to standard output if the name is `-`.
+/// Results that go into a file.
+enum OutputFile {
+    /// Writes a body to a file, or to standard output if the name is `-`; devices and pipes stay what they are.
     static func write(_ body: [UInt8], toFile name: String) throws(CommandError) {
         do throws(SystemError) {
             guard name != "-" else { return try write(body, to: STDOUT_FILENO) }
-            try OutputFile(overwriting: name).write(body)
+            // The text is terminated and used during the call only.
+            let raw = unsafe open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+            guard raw >= 0 else { throw SystemError(code: errno) }
+            defer { close(raw) }
+            try write(body, to: raw)
         } catch {
             throw CommandError("cannot write to \(name == "-" ? "standard output" : name): \(error.text)")
         }
