@@ -90,26 +90,7 @@ package enum HTTP2Limit: String, CaseIterable, Sendable {
 ///
 /// A class, because a listener and its connections count together. Confined to one loop.
 final class HTTP2Counts {
-    private(set) var values = HTTP2LimitCounts()
+    private(set) var values: [HTTP2Limit: Int] = [:]
 
-    func add(_ limit: HTTP2Limit) { values.add(limit) }
-}
-
-/// How often each limit was exceeded.
-package struct HTTP2LimitCounts: Equatable, Sendable {
-    private var counts = [Int](repeating: 0, count: HTTP2Limit.allCases.count)
-
-    package init() {}
-
-    package subscript(limit: HTTP2Limit) -> Int { counts[limit.index] }
-
-    mutating func add(_ limit: HTTP2Limit) { counts[limit.index] += 1 }
-
-    package mutating func add(_ other: HTTP2LimitCounts) {
-        for index in counts.indices { counts[index] += other.counts[index] }
-    }
-}
-
-extension HTTP2Limit {
-    fileprivate var index: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+    func add(_ limit: HTTP2Limit) { values[limit, default: 0] += 1 }
 }

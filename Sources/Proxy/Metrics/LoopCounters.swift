@@ -227,8 +227,10 @@ extension LoopCounters {
         connectionsOpened.add(opened, at: side.index)
     }
 
-    mutating func add(_ counts: HTTP2LimitCounts) {
-        for (index, limit) in HTTP2Limit.allCases.enumerated() { http2Limits.add(counts[limit], at: index) }
+    mutating func add(_ counts: [HTTP2Limit: Int]) {
+        for (index, limit) in HTTP2Limit.allCases.enumerated() {
+            http2Limits.add(counts[limit, default: 0], at: index)
+        }
     }
 
     mutating func add(_ counts: TLSHandshakeCounts) {

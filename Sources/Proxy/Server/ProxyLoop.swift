@@ -13,7 +13,7 @@ final class ProxyLoop: Handler {
     private var formerConnections = 0
     /// The TLS handshakes of closed listeners.
     private var formerHandshakes = TLSHandshakeCounts()
-    private var formerLimits = HTTP2LimitCounts()
+    private var formerLimits: [HTTP2Limit: Int] = [:]
     private let accessLog: AccessLogOutput?
     private var onDrained: (() -> Void)?
     /// True if this loop does the periodic work of the whole proxy.
@@ -92,7 +92,7 @@ final class ProxyLoop: Handler {
     private func left(_ listener: Listener) {
         formerConnections += listener.acceptedConnections
         formerHandshakes.add(listener.handshakeCounts)
-        formerLimits.add(listener.http2LimitCounts)
+        formerLimits.merge(listener.http2LimitCounts, uniquingKeysWith: +)
         leaving.removeAll { $0 === listener }
         reportDrained()
     }
