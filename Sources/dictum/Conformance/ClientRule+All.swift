@@ -15,15 +15,11 @@ extension ClientRule {
         ClientRule(
             name: "delta-zstd", section: "RFC 9842 2.2, 5",
             text: "A body that was offered is named, and decodes a delta in dcz.",
-            steps: [
-                .offer("/zstd"), .fetch("/zstd?2", names: .body(of: "/zstd"), sends: .body([.dcz])),
-            ]),
+            steps: Step.twice("/zstd", sends: .body([.dcz]))),
         ClientRule(
             name: "delta-brotli", section: "RFC 9842 2.2, 4",
             text: "A body that was offered is named, and decodes a delta in dcb.",
-            steps: [
-                .offer("/brotli"), .fetch("/brotli?2", names: .body(of: "/brotli"), sends: .body([.dcb])),
-            ]),
+            steps: Step.twice("/brotli", sends: .body([.dcb]))),
         ClientRule(
             name: "three-versions-back", section: "RFC 9842 2.2",
             text: "A dictionary is named for later versions, too, as long as no newer one is offered.",
@@ -42,9 +38,7 @@ extension ClientRule {
         ClientRule(
             name: "id", section: "RFC 9842 2.3",
             text: "Dictionary-ID returns the id as it was given, and is absent where none was.",
-            steps: [
-                .offer("/id", #"match="/id", id="a \"b\" \\c""#), .fetch("/id?2", names: .body(of: "/id")),
-            ]),
+            steps: Step.twice("/id", #"match="/id", id="a \"b\" \\c""#)),
         ClientRule(
             name: "other-id", section: "RFC 9842 2.3",
             text: "A newer response with another id replaces dictionary and id.",
@@ -59,55 +53,37 @@ extension ClientRule {
         ClientRule(
             name: "stale", section: "RFC 9842 2.2.1",
             text: "A dictionary is not named once its response is stale.",
-            steps: [
-                .offer("/stale", life: "max-age=3"), .fetch("/stale?2", names: .nothing, later: true),
-            ]),
+            steps: Step.twice("/stale", life: "max-age=3", then: .nothing, later: true)),
         ClientRule(
             name: "age", section: "RFC 9842 2.2.1, RFC 9111 4.2.3",
             text: "The time that a response spent in caches counts (Age).",
-            steps: [
-                .offer("/age", also: [("age", "600")]), .fetch("/age?2", names: .nothing),
-            ]),
+            steps: Step.twice("/age", also: [("age", "600")], then: .nothing)),
         ClientRule(
             name: "ttl", section: "advice",
             text: "The member ttl, which Dictum sends, gives a dictionary a life of its own.",
-            steps: [
-                .offer("/ttl", #"match="/ttl", ttl=600"#, life: "no-cache"),
-                .fetch("/ttl?2", names: .body(of: "/ttl")),
-            ], isAdvice: true),
+            steps: Step.twice("/ttl", #"match="/ttl", ttl=600"#, life: "no-cache"), isAdvice: true),
         ClientRule(
             name: "must-revalidate", section: "RFC 9842 2.2.1, RFC 9111 5.2.2.2",
             text: "A fresh response with must-revalidate is a dictionary.",
-            steps: [
-                .offer("/must", life: "max-age=600, must-revalidate"),
-                .fetch("/must?2", names: .body(of: "/must")),
-            ]),
+            steps: Step.twice("/must", life: "max-age=600, must-revalidate")),
         ClientRule(
             name: "must-revalidate-stale", section: "RFC 9842 2.2.1, RFC 9111 5.2.2.2",
             text: "A stale response with must-revalidate is none, whatever stale-while-revalidate says.",
-            steps: [
-                .offer("/must-not", life: "max-age=3, stale-while-revalidate=600, must-revalidate"),
-                .fetch("/must-not?2", names: .nothing, later: true),
-            ]),
+            steps: Step.twice(
+                "/must-not", life: "max-age=3, stale-while-revalidate=600, must-revalidate", then: .nothing,
+                later: true)),
         ClientRule(
             name: "stale-while-revalidate", section: "RFC 9842 2.2.1, RFC 5861 3",
             text: "A stale response that may still be used is a dictionary.",
-            steps: [
-                .offer("/while", life: "max-age=3, stale-while-revalidate=600"),
-                .fetch("/while?2", names: .body(of: "/while"), later: true),
-            ]),
+            steps: Step.twice("/while", life: "max-age=3, stale-while-revalidate=600", later: true)),
         ClientRule(
             name: "no-store", section: "RFC 9842 2.2.1, RFC 9111 5.2.2.5",
             text: "A response with no-store is not kept.",
-            steps: [
-                .offer("/no-store", life: "no-store, max-age=600"), .fetch("/no-store?2", names: .nothing),
-            ]),
+            steps: Step.twice("/no-store", life: "no-store, max-age=600", then: .nothing)),
         ClientRule(
             name: "type", section: "RFC 9842 2.1.4",
             text: "A dictionary of another type than raw is not used.",
-            steps: [
-                .offer("/type", #"match="/type", type=other"#), .fetch("/type?2", names: .nothing),
-            ]),
+            steps: Step.twice("/type", #"match="/type", type=other"#, then: .nothing)),
         ClientRule(
             name: "regexp", section: "RFC 9842 2.1.1",
             text: "A match with a regular expression is invalid.",
@@ -145,17 +121,13 @@ extension ClientRule {
         ClientRule(
             name: "match-dest", section: "RFC 9842 2.1.2",
             text: "A dictionary for scripts is not named by fetch(); clients without destinations may.",
-            steps: [
-                .offer("/scripts", #"match="/scripts", match-dest=("script")"#),
-                .fetch("/scripts?2", names: .onlyWithoutDestinations("/scripts")),
-            ]),
+            steps: Step.twice(
+                "/scripts", #"match="/scripts", match-dest=("script")"#,
+                then: .onlyWithoutDestinations("/scripts"))),
         ClientRule(
             name: "empty-destination", section: "RFC 9842 2.1.2",
             text: "The destination of fetch() and of apps is the empty one.",
-            steps: [
-                .offer("/data", #"match="/data", match-dest=("document" "")"#),
-                .fetch("/data?2", names: .body(of: "/data")),
-            ]),
+            steps: Step.twice("/data", #"match="/data", match-dest=("document" "")"#)),
         ClientRule(
             name: "most-specific", section: "RFC 9842 2.2.3",
             text: "Of several that fit, the one with the longest match is named.",
@@ -185,16 +157,12 @@ extension ClientRule {
         ClientRule(
             name: "redirect", section: "RFC 9842 2.2.2, 9.3.1",
             text: "A redirect does not carry the name of a dictionary to another origin.",
-            steps: [
-                .offer("/moved"), .fetch("/moved?2", names: .any, sends: .redirect(to: "/moved?3")),
-            ], others: [.fetch("/moved?3", names: .nothing).elsewhere], needed: "/moved?3"),
+            steps: Step.twice("/moved", then: .any, sends: .redirect(to: "/moved?3")),
+            others: [.fetch("/moved?3", names: .nothing).elsewhere], needed: "/moved?3"),
         ClientRule(
             name: "foreign-pattern", section: "RFC 9842 2.1.1",
             text: "A match of another origin is invalid.",
-            steps: [
-                .offer("/foreign", #"match="https://elsewhere.invalid/foreign""#),
-                .fetch("/foreign?2", names: .nothing),
-            ]),
+            steps: Step.twice("/foreign", #"match="https://elsewhere.invalid/foreign""#, then: .nothing)),
         ClientRule(
             name: "users", section: "RFC 9842 10",
             text: "Users of an app share no dictionaries.",
@@ -221,10 +189,7 @@ extension ClientRule {
             ClientRule(
                 name: "window", section: "RFC 9842 5",
                 text: "Windows of 8 MiB are accepted over a dictionary of any length.",
-                steps: [
-                    .offer("/window"),
-                    .fetch("/window?2", names: .body(of: "/window"), sends: .window(log: 23)),
-                ]),
+                steps: Step.twice("/window", sends: .window(log: 23))),
             ClientRule(
                 name: "large-window", section: "RFC 9842 5",
                 text: "Over a dictionary of 14 MiB, windows up to 1.25 times its length are accepted.",
@@ -270,11 +235,7 @@ extension ClientRule {
         ClientRule(
             name: name, section: section,
             text: "\(what) is an error, or is asked for once more without a dictionary.",
-            steps: [
-                .offer("/\(name)"),
-                .fetch(
-                    "/\(name)?2", names: .body(of: "/\(name)"), sends: .damaged(damage)),
-            ], isAdvice: isAdvice)
+            steps: Step.twice("/\(name)", sends: .damaged(damage)), isAdvice: isAdvice)
     }
 
     private static func linking(_ path: String, to target: String) -> Step {

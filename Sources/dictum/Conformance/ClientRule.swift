@@ -91,6 +91,16 @@ struct Step: Sendable {
         Step(path: path, names: names, sends: sends, isLater: isLater)
     }
 
+    /// Returns an offer, and a fetch of the same path, which names the offered body unless `names` says otherwise.
+    static func twice(
+        _ path: String, _ members: String? = nil, life: String = "max-age=600",
+        also fields: [(name: String, value: String)] = [], then names: Naming? = nil,
+        sends: Response = .body(ContentCoding.overDictionary), later: Bool = false
+    ) -> [Step] {
+        let second = fetch("\(path)?2", names: names ?? .body(of: path), sends: sends, later: later)
+        return [offer(path, members, life: life, also: fields), second]
+    }
+
     /// Returns the same step with something else about it.
     func with(_ change: (inout Step) -> Void) -> Step {
         var step = self
