@@ -19,8 +19,6 @@ struct HTTP2Waits: Sendable {
     /// The time between the two GOAWAY frames: a round trip of a slow client.
     static let goAwayDelay: Int64 = 1_000
     static let lingerMilliseconds: Int64 = 2_000
-
-    init(idleUntil: Int64) { self.idleUntil = idleUntil }
 }
 
 /// The time limits for slow clients.

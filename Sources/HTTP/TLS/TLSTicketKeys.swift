@@ -33,10 +33,6 @@ struct TLSTicketKeyRing: Sendable {
     let periodMilliseconds: Int64
     private(set) var keys: [TLSTicketKey] = []
 
-    init(periodMilliseconds: Int64) {
-        self.periodMilliseconds = periodMilliseconds
-    }
-
     /// Returns the key for new tickets; makes one if the last has served its time.
     mutating func current(now: Int64, fresh: (Int64) -> TLSTicketKey?) -> TLSTicketKey? {
         drop(now: now)

@@ -63,7 +63,7 @@ struct Doctor: Sendable {
     /// A browser that accepts this key trusts no server that this doctor does not trust.
     func serverKey(of url: FetchURL) throws(FetchError) -> [UInt8]? {
         guard url.isTLS, let own else { return nil }
-        let visit = FetchVisit(url: url, accepted: Self.accepted, offering: nil, fields: fields)
+        let visit = FetchVisit(url: url, accepted: Self.accepted, fields: fields)
         return try send(visit, by: own, isDocument: true).serverKey
     }
 
@@ -124,12 +124,12 @@ struct Doctor: Sendable {
     /// Fetches the twin URL as a page may, and the URL as a browser does that keeps its response.
     private func probeTwin(_ seen: inout DoctorObservations, by client: FetchClient) throws(FetchError) {
         let twin = try FetchURL(url.origin + DictionaryPath.twinPrefix + url.pathAndQuery)
-        let visit = FetchVisit(url: twin, accepted: Self.accepted, offering: nil, fields: fields)
+        let visit = FetchVisit(url: twin, accepted: Self.accepted, fields: fields)
         let response = try send(visit, by: client)
         guard response.head.status == .ok, let body = try? visit.body(of: response) else { return }
         let dictionary = DoctorDictionary(source: .twin, url: twin, response: response, body: body)
         guard dictionary.isFor(url), dictionary.unkept == nil else { return }
-        let later = FetchVisit(url: url, accepted: Self.accepted, offering: dictionary.held, fields: fields)
+        let later = FetchVisit(url: url, accepted: Self.accepted, offered: dictionary.held, fields: fields)
         let probe = DoctorProbe(.held, later, try send(later, by: client))
         if probe.isDelta, probe.decoded != nil { seen.twin = dictionary }
     }
@@ -154,7 +154,7 @@ struct Doctor: Sendable {
         by client: FetchClient, _ dictionary: HeldDictionary? = nil
     ) throws(FetchError) {
         let visit = FetchVisit(
-            url: other ?? url, accepted: Self.accepted, offering: dictionary, fields: fields, content: content
+            url: other ?? url, accepted: Self.accepted, offered: dictionary, fields: fields, content: content
         )
         let response = try send(visit, by: client, isDocument: seen.isDocument)
         seen.probes.append(DoctorProbe(offer, visit, response))
@@ -191,7 +191,7 @@ struct Doctor: Sendable {
                 seen.unlinked = (written, "it is not a URL of the same origin")
                 return
             }
-            let visit = FetchVisit(url: target, accepted: Self.accepted, offering: nil, fields: fields)
+            let visit = FetchVisit(url: target, accepted: Self.accepted, fields: fields)
             let response = try send(visit, by: client)
             guard response.head.status == .ok else {
                 seen.unlinked = (written, "the response is \(response.head.status.rawValue)")

@@ -4,7 +4,7 @@ internal import HTTP
 /// Everything that the doctor has observed at a URL.
 struct DoctorObservations: Sendable {
     let url: FetchURL
-    let method: Method
+    var method = Method.get
     var transport: DoctorTransport
     /// True if the requests let the server choose HTTP/2, as browsers do over TLS.
     var offersHTTP2 = false
@@ -26,12 +26,6 @@ struct DoctorObservations: Sendable {
     /// The results of a real browser; nil if none was used.
     var browser: Result<[DoctorBrowser.Fetch], DevToolsPipe.Failure>?
     var failure: FetchError?
-
-    init(url: FetchURL, method: Method = .get, transport: DoctorTransport) {
-        self.url = url
-        self.method = method
-        self.transport = transport
-    }
 
     /// True if the response of the URL is for one user, and a browser does not keep it for long.
     var needsTwin: Bool {

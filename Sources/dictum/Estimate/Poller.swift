@@ -63,7 +63,7 @@ struct Poller {
         let response: FetchResponse
         let body: Body
         do throws(FetchError) {
-            let visit = FetchVisit(url: url, accepted: Self.accepted, offering: nil, fields: plan.fields)
+            let visit = FetchVisit(url: url, accepted: Self.accepted, fields: plan.fields)
             let endpoints = try url.endpoints()
             guard let client = url.isTLS ? secure : plain else { throw .notAURL(url.text) }
             var request = try visit.request()

@@ -37,11 +37,6 @@ struct ResourceHistory: Sendable {
     /// The number of responses whose body equals the one before.
     private(set) var unchanged = 0
 
-    init(url: FetchURL, name: String) {
-        self.url = url
-        self.name = name
-    }
-
     /// Adds a response later than all others; returns true if its body differs from the one before.
     @discardableResult
     mutating func add(_ response: Response) -> Bool {

@@ -6,46 +6,16 @@ internal import Primitives
 struct FetchVisit: Sendable {
     let url: FetchURL
     let accepted: CodingList
-    let offered: HeldDictionary?
+    /// The dictionary that the request names, by default none.
+    var offered: HeldDictionary?
     /// The dictionary of this URL, fresh or not, if the request asks whether it is still current.
-    let asked: HeldDictionary?
+    var asked: HeldDictionary?
     /// The user's own fields.
-    let fields: RequestFields
-    let content: FetchContent
-
-    init(
-        url: FetchURL, store: FetchStore, accepted: CodingList, fields: RequestFields = RequestFields(),
-        content: FetchContent = FetchContent()
-    ) {
-        self.url = url
-        self.accepted = accepted
-        self.fields = fields
-        self.content = content
-        // A part of a delta is of no use.
-        guard accepted.usesDictionaries, content.mayUseDictionaries, !fields.has("range") else {
-            (offered, asked) = (nil, nil)
-            return
-        }
-        let held = store.held(for: url, at: SystemClock.unixMilliseconds)
-        offered = held.offered
-        let isConditional = OwnCondition.fields.contains(where: fields.has)
-        let tag = OwnCondition.entityTag(of: held.own?.record, isConditional: isConditional)
-        asked = tag == nil ? nil : held.own
-    }
-
-    /// Makes a visit that offers the given dictionary, even if a client would not.
-    init(
-        url: FetchURL, accepted: CodingList, offering offered: HeldDictionary?,
-        fields: RequestFields = RequestFields(), content: FetchContent = FetchContent()
-    ) {
-        (self.url, self.accepted, self.offered, self.fields) = (url, accepted, offered, fields)
-        (asked, self.content) = (nil, content)
-    }
+    var fields = RequestFields()
+    var content = FetchContent()
 
     /// The same without dictionaries.
-    var plain: FetchVisit {
-        FetchVisit(url: url, accepted: accepted, offering: nil, fields: fields, content: content)
-    }
+    var plain: FetchVisit { FetchVisit(url: url, accepted: accepted, fields: fields, content: content) }
 
     func request() throws(FetchError) -> RequestHead {
         guard let target = try? RequestTarget(url.pathAndQuery) else { throw .notAURL(url.text) }
@@ -112,5 +82,22 @@ struct FetchVisit: Sendable {
             throw .unknownCoding(lines.joined(separator: ", "))
         }
         return coding
+    }
+}
+
+extension FetchVisit {
+    /// Makes a visit with the dictionaries of a store.
+    init(
+        url: FetchURL, store: FetchStore, accepted: CodingList, fields: RequestFields = RequestFields(),
+        content: FetchContent = FetchContent()
+    ) {
+        self.init(url: url, accepted: accepted, fields: fields, content: content)
+        // A part of a delta is of no use.
+        guard accepted.usesDictionaries, content.mayUseDictionaries, !fields.has("range") else { return }
+        let held = store.held(for: url, at: SystemClock.unixMilliseconds)
+        offered = held.offered
+        let isConditional = OwnCondition.fields.contains(where: fields.has)
+        let tag = OwnCondition.entityTag(of: held.own?.record, isConditional: isConditional)
+        asked = tag == nil ? nil : held.own
     }
 }

@@ -51,7 +51,7 @@ struct SeenURL {
             if request.offer == .held { response.fields["Content-Encoding"] = "dcz" }
             request.change(&response)
             let held = [.nothing: nil, .held: dictionary.held, .unknown: unknown][request.offer] ?? nil
-            let visit = FetchVisit(url: url, accepted: .all, offering: held)
+            let visit = FetchVisit(url: url, accepted: .all, offered: held)
             seen.probes.append(DoctorProbe(request.offer, visit, fetchResponse(response)))
         }
         return seen
