@@ -32,12 +32,14 @@ extension ProxyContext {
         // A higher rate would replace a small store twice a second, before clients can use it.
         storeConfiguration.writeBytesPerSecond = min(settings.writeRate, 2 * settings.maxSize)
         storeConfiguration.isCurrent = CurrentRoutes(configuration).makes
-        storeConfiguration.privateRows = try privateRows(configuration, log: log)
         if let bytes = settings.privateMaxSize {
             storeConfiguration.privateBytesMax = min(bytes, settings.maxSize)
         }
         let store: DictionaryStore
         do throws(StoreError) {
+            // First, so that no key is made beside the file of another program.
+            try DictionaryStore.check(path: settings.path)
+            storeConfiguration.privateRows = try privateRows(configuration, log: log)
             store = try DictionaryStore(configuration: storeConfiguration)
         } catch {
             throw .store(error.description)
@@ -53,26 +55,22 @@ extension ProxyContext {
     /// Reads or creates the store's key if a route needs dictionaries.
     private static func privateRows(
         _ configuration: Configuration, log: @escaping @Sendable (OperatorEvent) -> Void
-    ) throws(StartError) -> StoreConfiguration.PrivateRows {
+    ) throws(StoreError) -> StoreConfiguration.PrivateRows {
         guard configuration.needsKeys else { return .removed }
         // Operators of private routes know about the key; for others it is an internal file.
         let tell = { (text: String) in if configuration.hasPrivateRoutes { log(.warning(text)) } }
         let store = configuration.store
-        do throws(StoreError) {
-            guard let file = store.keyFileInUse else { return .used(try StoreKeyFile.temporaryKeys()) }
-            if !configuration.hasPrivateRoutes, let keys = try temporaryKeys(insteadOf: file, log: log) {
-                return .used(keys)
-            }
-            let keys = try StoreKeyFile.keys(at: file, tell: tell) { log(.warning($0)) }
-            if StoreKeyFile.lies(file, beside: store.path) {
-                tell(
-                    "the key file \(file) lies beside the store, so whoever copies the folder can read both: "
-                        + "name another place in store.key_file")
-            }
+        guard let file = store.keyFileInUse else { return .used(try StoreKeyFile.temporaryKeys()) }
+        if !configuration.hasPrivateRoutes, let keys = try temporaryKeys(insteadOf: file, log: log) {
             return .used(keys)
-        } catch {
-            throw .store(error.description)
         }
+        let keys = try StoreKeyFile.keys(at: file, tell: tell) { log(.warning($0)) }
+        if StoreKeyFile.lies(file, beside: store.path) {
+            tell(
+                "the key file \(file) lies beside the store, so whoever copies the folder can read both: "
+                    + "name another place in store.key_file")
+        }
+        return .used(keys)
     }
 
     /// Returns keys for this start only, if the key file is missing and its folder is not writable.
