@@ -157,13 +157,18 @@ package final class ProxyServer: Sendable {
     }
 
     /// Opens `count` sockets at an address, beside existing ones if `isShared`.
+    ///
+    /// `former` are addresses that are about to be closed. Until then they are in the way of every address that
+    /// overlaps with them, but of no other: what else listens there would get a part of the connections.
     static func open(
-        _ address: ListenAddress, count: Int, isShared: Bool = false, isMultipath: Bool = false
+        _ address: ListenAddress, count: Int, isShared: Bool = false, replacing former: [Endpoint] = [],
+        isMultipath: Bool = false
     ) throws(StartError) -> [ListeningSocket] {
         let endpoint = try endpoint(of: address)
+        let isReplacing = isShared || former.contains { $0.overlaps(endpoint) }
         do throws(SystemError) {
             return try ListeningSocket.open(
-                endpoint, count: count, isReplacing: isShared, isMultipath: isMultipath)
+                endpoint, count: count, isReplacing: isReplacing, isMultipath: isMultipath)
         } catch {
             var why = error.text
             if error.isForbidden, case .tcp(_, 1..<1024) = address {
