@@ -128,12 +128,15 @@ package final class ProxyServer: Sendable {
         if let admin { wanted.append(try endpoint(of: admin)) }
         let (claimed, rest) = inherited.claimed(by: wanted)
         guard rest.isEmpty || inherited.mayBeLeftOver else { throw .unclaimedSockets(rest.map(\.text)) }
+        // The predecessor listens there until this process accepts.
+        let left = rest.map(\.endpoint)
         var opened: [Int: Opened] = [:]
         for (number, listener) in listeners.enumerated() {
             var sockets = claimed[number]
             if sockets.isEmpty {
                 sockets = try open(
                     listener.address, count: context.loopCount, isShared: listener.reusesPort,
+                    replacing: left,
                     isMultipath: listener.isMultipath)
             }
             context.reportMissingPaths(listener, sockets)
@@ -141,7 +144,7 @@ package final class ProxyServer: Sendable {
         }
         guard let admin else { return (opened, nil) }
         if let socket = claimed.last?.first { return (opened, socket) }
-        return (opened, try open(admin, count: 1).first)
+        return (opened, try open(admin, count: 1, replacing: left).first)
     }
 
     /// Returns the address of a listener; resolving a name blocks.
