@@ -75,15 +75,16 @@ extension ProxyContext {
 
     /// Returns keys for this start only, if the key file is missing and its folder is not writable.
     ///
-    /// Only personal dictionaries depend on them. The store runs in memory, as for any disk that fails.
+    /// Only personal dictionaries depend on them. The store runs in memory, as for any disk that fails. A file that may
+    /// be there, in a folder that this user cannot search, is an error as it is for `dictum check`: other keys would
+    /// remove what was sealed with it.
     private static func temporaryKeys(
         insteadOf file: String, log: @Sendable (OperatorEvent) -> Void
     ) throws(StoreError) -> StoreKeys? {
         let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
-        // Safe: both strings outlive the calls, which keep no pointer.
-        let isThere = unsafe access(file, F_OK) == 0
+        // Safe: the string outlives the call, which keeps no pointer.
         let isWritable = unsafe access(folder.isEmpty ? "." : folder, W_OK) == 0
-        guard !isThere, !isWritable else { return nil }
+        guard !isWritable, StoreKeyFile.isMissing(file) else { return nil }
         log(.warning("the key file \(file) cannot be made: personal dictionaries last until the next start"))
         return try StoreKeyFile.temporaryKeys()
     }
