@@ -108,12 +108,10 @@ private struct Negotiator {
     }
 
     /// The reason for a request that advertises no dictionary, as far as the request tells it.
-    private var absence: Reason {
-        guard ContentCoding.overDictionary.contains(where: { accept.quality(of: $0) > 0 }) else {
-            return .clientWithoutDictionaries
-        }
-        return isConditional ? .dictionaryNotKept : .clientNew
-    }
+    ///
+    /// Accept-Encoding does not tell whether its client supports dictionaries: browsers accept dcb and dcz only in
+    /// requests that name one.
+    private var absence: Reason { isConditional ? .dictionaryNotKept : .clientNew }
 
     private func accepts(_ coding: ContentCoding) -> Bool {
         serverPreference.codings.contains(coding) && accept.quality(of: coding) > 0

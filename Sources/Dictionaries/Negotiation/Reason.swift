@@ -10,12 +10,11 @@ package enum Reason: Int, CaseIterable, Sendable {
     case deltaBuilt
 
     // A dictionary was not used, because of the request.
-    // The request has no valid Available-Dictionary, and
-    /// accepts neither dcb nor dcz: its client does not support dictionaries.
-    case clientWithoutDictionaries
-    /// asks whether a response that its client keeps is still valid: the client has kept that, but no dictionary.
+    // The request has no valid Available-Dictionary. Whether its client supports dictionaries, it does not tell.
+    /// The request asks whether a response that its client keeps is still valid: the client has kept that, but no
+    /// dictionary.
     case dictionaryNotKept
-    /// shows nothing that its client has kept.
+    /// The request shows nothing that its client has kept.
     case clientNew
     /// The digest names no dictionary that this request may use.
     case dictionaryUnknown

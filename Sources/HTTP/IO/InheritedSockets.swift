@@ -13,6 +13,8 @@ package struct InheritedSockets: Sendable {
             self.socket = socket
         }
 
+        package var endpoint: Endpoint { socket.endpoint }
+
         package var text: String { name.isEmpty ? socket.endpoint.text : "\(socket.endpoint.text) (\(name))" }
     }
 

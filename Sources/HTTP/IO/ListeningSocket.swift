@@ -17,8 +17,8 @@ package final class ListeningSocket: Sendable {
     /// Listens at `endpoint`, once for each of `count` loops.
     ///
     /// An IP address gives each loop its own socket (`SO_REUSEPORT`: the kernel spreads the connections). A
-    /// Unix path gives them one shared socket and replaces a stale one. With `isReplacing` this process may
-    /// already listen on the port at another address. `isMultipath` has no effect on a kernel without Multipath
+    /// Unix path gives them one shared socket and replaces a stale one. With `isReplacing` other
+    /// sockets may already share the port, such as those that this process is about to close. `isMultipath` has no effect on a kernel without Multipath
     /// TCP.
     package static func open(
         _ endpoint: Endpoint, count: Int, isReplacing: Bool = false, isMultipath: Bool = false

@@ -21,6 +21,17 @@ package enum Endpoint: Sendable, Hashable {
         case .unix: text
         }
     }
+
+    /// True if two sockets that do not share their port (`SO_REUSEPORT`) cannot listen at both.
+    ///
+    /// The IPv6 wildcard also accepts IPv4.
+    package func overlaps(_ other: Endpoint) -> Bool {
+        guard self != other else { return true }
+        guard case .ip(let one, let port) = self, case .ip(let two, port: port) = other else { return false }
+        return [(one, two), (two, one)].contains { wide, narrow in
+            wide.isWildcard && (narrow.isIPv4 || !wide.isIPv4)
+        }
+    }
 }
 
 /// An IPv4 or IPv6 address.
@@ -36,6 +47,9 @@ package struct IPAddress: Sendable, Hashable {
     package var isLoopback: Bool {
         isIPv4 ? bytes[0] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
     }
+
+    /// True for 0.0.0.0 and ::, which stand for all addresses of the machine.
+    package var isWildcard: Bool { bytes.allSatisfy { $0 == 0 } }
 
     /// Parses a numeric address; nil for other text.
     package init?(_ text: String) {

@@ -2,23 +2,46 @@ internal import Dictionaries
 internal import HTTP
 
 extension Configuration {
-    /// Reports addresses that are given twice; port 0 stands for a different port each time.
+    /// Reports addresses that are given twice, or that another one covers, so that a start would fail; port 0 stands
+    /// for a different port each time.
     func checkAddresses(_ reader: inout SettingsReader) {
-        var takers: [ConfiguredAddress: String] = [:]
-        var names = listeners.enumerated().map { ("listeners[\($0)]", ConfiguredAddress?.some($1.address)) }
-        names.append(("admin", admin?.address))
-        for (name, address) in names {
-            guard let address else { continue }
+        var takers: [(name: String, address: ConfiguredAddress)] = []
+        var names = listeners.enumerated().map { ("listeners[\($0)]", $1.address, $1.reusesPort) }
+        if let address = admin?.address { names.append(("admin", address, false)) }
+        for (name, address, sharesPort) in names {
             if case .tcp(_, port: 0) = address { continue }
             let node = reader.node(of: name + ".address")
             // The default stands in for an address that could not be read; that address has been reported
             // already.
             if let node, reader.hasProblem(inLine: node.position.line) { continue }
-            guard let taker = takers.updateValue(name, forKey: address) else { continue }
+            let twin = takers.first { $0.address == address }
+            // With reuse_port the later one is opened beside the others.
+            let other = sharesPort ? nil : takers.first { $0.address.overlaps(address) }
+            takers.append((name, address))
+            guard let taker = twin ?? other else { continue }
             let text = node?.kind ?? "\"\(String(describing: address).shortened)\" by default"
+            let mistake =
+                twin != nil
+                ? "which \(taker.name) uses too: expected a different address"
+                : "which overlaps with \(taker.address) of \(taker.name): expected another port, or only one of them"
             reader.report(
-                "\(name).address is \(text), which \(taker) uses too: expected a different address",
-                at: (node ?? reader.node(of: taker + ".address"))?.position ?? .init(line: 1, column: 1))
+                "\(name).address is \(text), \(mistake)",
+                at: (node ?? reader.node(of: taker.name + ".address"))?.position ?? .init(line: 1, column: 1))
+        }
+    }
+}
+
+extension ConfiguredAddress {
+    /// True if both cannot be listened on, as far as that is known without resolving a name.
+    fileprivate func overlaps(_ other: ConfiguredAddress) -> Bool {
+        guard case .tcp(let host, let port) = self, case .tcp(let otherHost, port: port) = other else {
+            return false
+        }
+        switch (IPAddress(host), IPAddress(otherHost)) {
+        case (let one?, let two?): return Endpoint.ip(one, port: port).overlaps(.ip(two, port: port))
+        // The IPv6 wildcard covers whatever the name stands for.
+        case (let one?, nil), (nil, let one?): return one.isWildcard && !one.isIPv4
+        case (nil, nil): return false
         }
     }
 }

@@ -12,7 +12,7 @@ extension Configuration {
     mutating func checkSurroundings(_ reader: inout SettingsReader) {
         checkKeyFile(&reader)
         checkUpstreams(&reader)
-        checkStoreFolder(reader)
+        checkStorePath(&reader)
         checkLogFolder(reader)
         checkSharedStore(reader)
     }
@@ -52,13 +52,19 @@ extension Configuration {
         }
     }
 
-    /// Warns if the store's folder is missing: `serve` then logs an error and keeps dictionaries in memory.
-    private mutating func checkStoreFolder(_ reader: SettingsReader) {
+    /// Reports a path at which something else than a store is, and warns if its folder is missing.
+    ///
+    /// `serve` does not start in the first case. In the second it logs an error and keeps dictionaries in memory.
+    private mutating func checkStorePath(_ reader: inout SettingsReader) {
+        let node = reader.node(of: "store.path") ?? reader.node(of: "store")
+        let position = node?.position ?? .init(line: 1, column: 1)
+        do throws(StoreError) {
+            try DictionaryStore.check(path: store.path)
+        } catch {
+            return reader.report("store.path: \(error)", at: position)
+        }
         guard store.path != ":memory:", let problem = Self.problem(ofFolderOf: store.path) else { return }
-        let position = (reader.node(of: "store.path") ?? reader.node(of: "store"))?.position
-        warn(
-            "store.path: \(problem), or dictionaries are kept in memory only",
-            at: position ?? .init(line: 1, column: 1))
+        warn("store.path: \(problem), or dictionaries are kept in memory only", at: position)
     }
 
     /// Warns if the folder of the access log is missing: `serve` would not start.

@@ -32,12 +32,14 @@ extension ProxyContext {
         // A higher rate would replace a small store twice a second, before clients can use it.
         storeConfiguration.writeBytesPerSecond = min(settings.writeRate, 2 * settings.maxSize)
         storeConfiguration.isCurrent = CurrentRoutes(configuration).makes
-        storeConfiguration.privateRows = try privateRows(configuration, log: log)
         if let bytes = settings.privateMaxSize {
             storeConfiguration.privateBytesMax = min(bytes, settings.maxSize)
         }
         let store: DictionaryStore
         do throws(StoreError) {
+            // First, so that no key is made beside the file of another program.
+            try DictionaryStore.check(path: settings.path)
+            storeConfiguration.privateRows = try privateRows(configuration, log: log)
             store = try DictionaryStore(configuration: storeConfiguration)
         } catch {
             throw .store(error.description)
@@ -53,39 +55,36 @@ extension ProxyContext {
     /// Reads or creates the store's key if a route needs dictionaries.
     private static func privateRows(
         _ configuration: Configuration, log: @escaping @Sendable (OperatorEvent) -> Void
-    ) throws(StartError) -> StoreConfiguration.PrivateRows {
+    ) throws(StoreError) -> StoreConfiguration.PrivateRows {
         guard configuration.needsKeys else { return .removed }
         // Operators of private routes know about the key; for others it is an internal file.
         let tell = { (text: String) in if configuration.hasPrivateRoutes { log(.warning(text)) } }
         let store = configuration.store
-        do throws(StoreError) {
-            guard let file = store.keyFileInUse else { return .used(try StoreKeyFile.temporaryKeys()) }
-            if !configuration.hasPrivateRoutes, let keys = try temporaryKeys(insteadOf: file, log: log) {
-                return .used(keys)
-            }
-            let keys = try StoreKeyFile.keys(at: file, tell: tell) { log(.warning($0)) }
-            if StoreKeyFile.lies(file, beside: store.path) {
-                tell(
-                    "the key file \(file) lies beside the store, so whoever copies the folder can read both: "
-                        + "name another place in store.key_file")
-            }
+        guard let file = store.keyFileInUse else { return .used(try StoreKeyFile.temporaryKeys()) }
+        if !configuration.hasPrivateRoutes, let keys = try temporaryKeys(insteadOf: file, log: log) {
             return .used(keys)
-        } catch {
-            throw .store(error.description)
         }
+        let keys = try StoreKeyFile.keys(at: file, tell: tell) { log(.warning($0)) }
+        if StoreKeyFile.lies(file, beside: store.path) {
+            tell(
+                "the key file \(file) lies beside the store, so whoever copies the folder can read both: "
+                    + "name another place in store.key_file")
+        }
+        return .used(keys)
     }
 
     /// Returns keys for this start only, if the key file is missing and its folder is not writable.
     ///
-    /// Only personal dictionaries depend on them. The store runs in memory, as for any disk that fails.
+    /// Only personal dictionaries depend on them. The store runs in memory, as for any disk that fails. A file that may
+    /// be there, in a folder that this user cannot search, is an error as it is for `dictum check`: other keys would
+    /// remove what was sealed with it.
     private static func temporaryKeys(
         insteadOf file: String, log: @Sendable (OperatorEvent) -> Void
     ) throws(StoreError) -> StoreKeys? {
         let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
-        // Safe: both strings outlive the calls, which keep no pointer.
-        let isThere = unsafe access(file, F_OK) == 0
+        // Safe: the string outlives the call, which keeps no pointer.
         let isWritable = unsafe access(folder.isEmpty ? "." : folder, W_OK) == 0
-        guard !isThere, !isWritable else { return nil }
+        guard !isWritable, StoreKeyFile.isMissing(file) else { return nil }
         log(.warning("the key file \(file) cannot be made: personal dictionaries last until the next start"))
         return try StoreKeyFile.temporaryKeys()
     }

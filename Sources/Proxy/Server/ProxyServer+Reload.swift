@@ -105,15 +105,13 @@ private struct ListenerChange: Sendable {
                 fresh.append(listener)
             }
         }
-        // A new address on the same port, while the former one still listens.
-        let ports = Set(former.listeners.compactMap(\.configuration.address.port))
+        let left = former.endpoints(notIn: configuration)
         var added: [Int: ProxyServer.Opened] = [:]
         for listener in fresh {
             let number = former.nextNumber + added.count
-            let isReplacing = listener.address.port.map(ports.contains) == true
             let count = former.context.loopCount
             let sockets = try ProxyServer.open(
-                listener.address, count: count, isShared: isReplacing || listener.reusesPort,
+                listener.address, count: count, isShared: listener.reusesPort, replacing: left,
                 isMultipath: listener.isMultipath)
             former.context.reportMissingPaths(listener, sockets)
             added[number] = ProxyServer.Opened(number, listener, sockets, loopCount: count)
@@ -138,16 +136,24 @@ private enum AdminChange {
             self = .same
             return
         }
+        let left = former.endpoints(notIn: configuration)
         self = .moved(
             try address.flatMap { address throws(StartError) in
-                try ProxyServer.open(address, count: 1).first
+                try ProxyServer.open(address, count: 1, replacing: left).first
             })
     }
 }
 
-extension ConfiguredAddress {
-    /// The port, or nil if the system chooses it.
-    fileprivate var port: UInt16? {
-        if case .tcp(_, let port) = self, port != 0 { port } else { nil }
+extension ProxyServer.State {
+    /// Returns the addresses, of listeners and the admin listener, that another configuration gives up.
+    ///
+    /// They are closed only after its own are open.
+    fileprivate func endpoints(notIn configuration: Configuration) -> [Endpoint] {
+        let staying = Set(configuration.listeners.map(\.address))
+        var left = listeners.filter { !staying.contains($0.configuration.address) }.map(\.endpoint)
+        if let adminEndpoint, configuration.admin?.address != context.configuration.admin?.address {
+            left.append(adminEndpoint)
+        }
+        return left
     }
 }

@@ -135,12 +135,15 @@ package final class ProxyServer: Sendable {
         if let admin { wanted.append(try endpoint(of: admin)) }
         let (claimed, rest) = inherited.claimed(by: wanted)
         guard rest.isEmpty || inherited.mayBeLeftOver else { throw .unclaimedSockets(rest.map(\.text)) }
+        // The predecessor listens there until this process accepts.
+        let left = rest.map(\.endpoint)
         var opened: [Int: Opened] = [:]
         for (number, listener) in listeners.enumerated() {
             var sockets = claimed[number]
             if sockets.isEmpty {
                 sockets = try open(
                     listener.address, count: context.loopCount, isShared: listener.reusesPort,
+                    replacing: left,
                     isMultipath: listener.isMultipath)
             }
             context.reportMissingPaths(listener, sockets)
@@ -148,7 +151,7 @@ package final class ProxyServer: Sendable {
         }
         guard let admin else { return (opened, nil) }
         if let socket = claimed.last?.first { return (opened, socket) }
-        return (opened, try open(admin, count: 1).first)
+        return (opened, try open(admin, count: 1, replacing: left).first)
     }
 
     /// Returns the address of a listener; resolving a name blocks.
@@ -160,13 +163,18 @@ package final class ProxyServer: Sendable {
     }
 
     /// Opens `count` sockets at an address, beside existing ones if `isShared`.
+    ///
+    /// `former` are addresses that are about to be closed. Until then they are in the way of every address that
+    /// overlaps with them, but of no other: what else listens there would get a part of the connections.
     static func open(
-        _ address: ConfiguredAddress, count: Int, isShared: Bool = false, isMultipath: Bool = false
+        _ address: ConfiguredAddress, count: Int, isShared: Bool = false, replacing former: [Endpoint] = [],
+        isMultipath: Bool = false
     ) throws(StartError) -> [ListeningSocket] {
         let endpoint = try endpoint(of: address)
+        let isReplacing = isShared || former.contains { $0.overlaps(endpoint) }
         do throws(SystemError) {
             return try ListeningSocket.open(
-                endpoint, count: count, isReplacing: isShared, isMultipath: isMultipath)
+                endpoint, count: count, isReplacing: isReplacing, isMultipath: isMultipath)
         } catch {
             var why = error.text
             if error.isForbidden, case .tcp(_, 1..<1024) = address {

@@ -32,6 +32,14 @@ package final class DictionaryStore: Sendable {
         try opening.get()
     }
 
+    /// Throws if what is at a path can be no store; blocks.
+    ///
+    /// The file is neither changed nor locked.
+    package static func check(path: String) throws(StoreError) {
+        guard path != ":memory:", let refusal = StoreFile.refusal(of: path) else { return }
+        throw refusal
+    }
+
     var configuration: StoreConfiguration { memory.configuration }
 
     /// The keys of private routes, if the store was opened with them.

@@ -187,7 +187,7 @@ struct Diagnosis: Sendable {
 
     private static func refusal(_ reason: String?) -> DoctorFinding {
         switch reason.flatMap({ Reason(text: $0) }) {
-        case .clientNew, .clientWithoutDictionaries, .dictionaryNotKept: .availableDictionaryStripped
+        case .clientNew, .dictionaryNotKept: .availableDictionaryStripped
         case .codingNotAccepted: .codingsStripped
         case .insecureTransport: .forwardedAsInsecure
         default: .notUsed(reason: reason)

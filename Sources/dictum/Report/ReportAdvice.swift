@@ -53,11 +53,10 @@ enum ReportAdvice {
         case .authorityOff: "the Host is not in authorities"
         case .codingNotAccepted:
             "Accept-Encoding has neither dcz nor dcb: something in front of Dictum removes them"
-        case .clientWithoutDictionaries:
-            "the client does not support dictionaries, or something in front removes dcz and dcb"
         case .dictionaryNotKept:
-            "the client kept an earlier response and no dictionary; `dictum doctor` says why"
-        case .clientNew: "the client shows nothing of an earlier response"
+            "the client kept an earlier response and names no dictionary: it kept none (`dictum doctor` says why), or does not support them"
+        case .clientNew:
+            "the client names no dictionary: it is new, or does not support them; one request cannot tell"
         case .dictionaryUnknown: "the dictionary is not here for this URL"
         case .dictionaryCold: "the dictionary could not be read in time"
         case .verifyFailed: "a delta did not decode; see the log"

@@ -84,7 +84,7 @@ struct AdminPageTests {
         #expect(try title(5) == "\(Int(sent)) bytes")
         #expect(try title(6) == "\(Int(sent - deltas + plain)) bytes sampled")
         #expect(try title(7) == "\(Int(plain - deltas)) bytes")
-        #expect(try page.texts("\(cell(1, 8)) summary") == ["client-without-dictionaries: 1"])
+        #expect(try page.texts("\(cell(1, 8)) summary") == ["client-new: 1"])
         #expect(try page.texts("#chains tbody tr > :nth-child(2)") == ["/api/feed"])
         // The store may have removed the version that the only client has left.
         #expect(try [["1"], ["2"]].contains(page.texts("#chains tbody tr > :nth-child(3)")))

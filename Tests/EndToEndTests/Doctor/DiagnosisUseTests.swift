@@ -12,7 +12,6 @@ struct DiagnosisUseTests {
     @Test(arguments: [
         ("client-new", DoctorFinding.availableDictionaryStripped),
         ("dictionary-not-kept", .availableDictionaryStripped),
-        ("client-without-dictionaries", .availableDictionaryStripped),
         ("coding-not-accepted", .codingsStripped), ("insecure-transport", .forwardedAsInsecure),
         ("dictionary-unknown", .notUsed(reason: "dictionary-unknown")), ("", .notUsed(reason: nil)),
     ])

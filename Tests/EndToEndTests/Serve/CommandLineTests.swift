@@ -140,6 +140,36 @@ internal import Testing
                 "dictum.yaml:4:9: warning: store.path: \(folder.path)/none does not exist"))
     }
 
+    @Test func `a key in a folder that is closed to this user is refused by check and by the start`() throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(
+            atPath: folder.file("closed"), withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0])
+        let text = """
+            listeners: [{address: "127.0.0.1:0"}]
+            admin: off
+            upstream: {urls: ["http://127.0.0.1:9"]}
+            store: {path: "\(folder.file("closed"))/d.sqlite"}
+            """
+        try folder.write(Array(text.utf8), to: "dictum.yaml")
+        // Root may search every folder by its capabilities.
+        let launcher =
+            geteuid() == 0
+            ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]
+            : ["/usr/bin/env"]
+        for (command, status) in [("check", Int32(78)), ("serve", 1)] {
+            let result = try RunningProcess.run(
+                launcher.dropFirst() + [
+                    RunningProcess.dictum, command, "--config", folder.file("dictum.yaml"),
+                ],
+                of: launcher[0])
+            #expect(result.status == status)
+            #expect(
+                result.errors.contains("closed/d.sqlite.key cannot be opened (Permission denied)"),
+                "\(result.errors)")
+        }
+    }
+
     @Test func `a port that needs a capability is refused with its name`() throws {
         let first = try String(
             contentsOfFile: "/proc/sys/net/ipv4/ip_unprivileged_port_start", encoding: .utf8)

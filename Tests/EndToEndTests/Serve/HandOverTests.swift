@@ -166,4 +166,26 @@ private func end(_ pid: pid_t) throws {
         #expect(try proxy.curl("/feed", "--unix-socket", path).carries(body))
         try end(pid)
     }
+
+    @Test func `listeners may move to another address on the same port`() throws {
+        let free = try origin()
+        let admin = free.port
+        free.stop()
+        let proxy = try ServedProxy(
+            origin(), in: TemporaryFolder(), admin: "{address: \"127.0.0.1:\(admin)\"}")
+        let file = String(decoding: proxy.folder.read("dictum.yaml") ?? [], as: UTF8.self)
+        let changed = file.replacing("127.0.0.1:0\"", with: "0.0.0.0:\(proxy.port)\"")
+            .replacing("127.0.0.1:\(admin)", with: "0.0.0.0:\(admin)")
+        try #require(changed.matches(of: /0\.0\.0\.0:/).count == 2)
+        try proxy.folder.write(Array(changed.utf8), to: "dictum.yaml")
+        proxy.process.signal(SIGUSR2)
+        let pid = try proxy.process.awaitSuccessor()
+        #expect(try proxy.process.result().status == 0)
+        #expect(try proxy.curl("/feed").carries(body))
+        let ready = try RunningProcess.run(
+            ["curl", "-sS", "-f", "--max-time", "300", "http://127.0.0.1:\(admin)/readyz"], of: "/usr/bin/env"
+        )
+        #expect(ready.status == 0, "\(ready.errors)")
+        try end(pid)
+    }
 }

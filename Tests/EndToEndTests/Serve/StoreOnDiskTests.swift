@@ -36,8 +36,10 @@ private let new = Feed.bytes(version: 1, items: 850)
         #expect(try second.delta("/feed", "dcb", over: "old").body.count * 20 < new.count)
     }
 
-    @Test func `a file that is no database is set aside, and the proxy serves`() throws {
+    @Test func `a store that is no database any more is set aside, and the proxy serves`() throws {
         let folder = try TemporaryFolder()
+        let first = try servedOnce(folder)
+        #expect(try first.process.terminate().status == 0)
         try folder.write(Noise.bytes(40_960, seed: 1), to: "store.sqlite")
         let proxy = try ServedProxy(Origin([storable(old), storable(new)]), in: folder)
         #expect(try proxy.curl("/feed").carries(old))
@@ -95,5 +97,30 @@ private let new = Feed.bytes(version: 1, items: 850)
         #expect(result.status == 1)
         #expect(result.errorLines.count == 1)
         #expect(folder.read("store.sqlite") == before)
+    }
+
+    @Test func `a wrong path is refused by check and by each start, and what is there stays`() throws {
+        let folder = try TemporaryFolder()
+        let program = Array("print('mine')\n".utf8)
+        try folder.write(program, to: "some.py")
+        try folder.write(
+            Array(
+                """
+                listeners: [{address: "127.0.0.1:0"}]
+                admin: off
+                upstream: {urls: ["http://127.0.0.1:9"]}
+                store: {path: "\(folder.path)/some.py"}
+                """.utf8), to: "dictum.yaml")
+        let file = "\(folder.path)/dictum.yaml"
+        let check = try RunningProcess.run(["check", "--config", file])
+        #expect(check.status == 78)
+        #expect(check.errors.contains("dictum.yaml:4:15: store.path: "), "\(check.errors)")
+        for _ in 0..<2 {
+            let start = try RunningProcess.run(["serve", "--config", file])
+            #expect(start.status == 1)
+            #expect(start.errors.contains("some.py is no store of Dictum"), "\(start.errors)")
+        }
+        #expect(folder.names() == ["dictum.yaml", "some.py"], "no key and no lock beside it")
+        #expect(folder.read("some.py") == program)
     }
 }

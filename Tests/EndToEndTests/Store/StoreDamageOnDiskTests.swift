@@ -59,6 +59,7 @@ internal import Testing
 
     @Test func `of damaged files the newest three are kept`() throws {
         let store = try FilledStore()
+        try store.admit([1])
         for round in 1...5 {
             try store.folder.write(Noise.bytes(5000 + round, seed: 1), to: "store.sqlite")
             let proxy = try ServedProxy(Origin(wire("HTTP/1.1 404 Not Found", body: [])), in: store.folder)

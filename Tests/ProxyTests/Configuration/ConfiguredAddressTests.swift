@@ -101,6 +101,34 @@ import Testing
     }
 
     @Test(arguments: [
+        ("127.0.0.1:80", "0.0.0.0:80"), (":80", "127.0.0.1:80"), ("0.0.0.0:80", "[::]:80"),
+        ("[::]:80", ":80"),
+        ("[::1]:80", "[::]:80"), ("[::]:80", "192.0.2.1:80"), ("a:80", "[::]:80"), ("[::]:80", "a:80"),
+        ("127.0.0.1:80", "[::ffff:127.0.0.1]:80"),
+    ])
+    func `an address that another one covers is a mistake, since a start would fail`(one: String, two: String)
+    {
+        let found = mistakes("listeners: [{address: \"\(one)\"}, {address: \"\(two)\"}]")
+        let taken = ConfiguredAddress(one).map { String(describing: $0) } ?? ""
+        let text = "listeners[1].address is \"\(two)\", which overlaps with \(taken) of listeners[0]: "
+        #expect(found.count == 1 && found.first?.contains(text) == true, "\(found)")
+        // So it is opened beside the other.
+        #expect(mistakes("listeners: [{address: \"\(one)\"}, {address: \"\(two)\", reuse_port: on}]") == [])
+        let admin = mistakes("listeners: [{address: \"\(one)\"}]\nadmin: {address: \"\(two)\"}")
+        #expect(admin.count == 1 && admin.first?.hasPrefix("f:3:18: admin.address is ") == true, "\(admin)")
+    }
+
+    @Test(arguments: ["0.0.0.0:9901", "[::]:9901", ":9901"])
+    func `an address that covers the admin listener's is a mistake, also of its default`(text: String) {
+        let found = mistakes("listeners: [{address: \"\(text)\"}]")
+        let start = "f:2:23: admin.address is \"127.0.0.1:9901\" by default, which overlaps with "
+        #expect(found.count == 1 && found.first?.hasPrefix(start) == true, "\(found)")
+    }
+
+    @Test(arguments: [
+        "listeners: [{address: \"0.0.0.0:1\"}, {address: \"[::1]:1\"}, {address: \"127.0.0.1:2\"}]",
+        "listeners: [{address: \"127.0.0.1:1\"}, {address: \"127.0.0.2:1\"}, {address: \"[::1]:1\"}]",
+        "listeners: [{address: \"0.0.0.0:0\"}, {address: \"127.0.0.1:0\"}]",
         "listeners: [{address: \"a:0\"}, {address: \"a:0\"}]\nadmin: {address: \"a:0\"}",
         "listeners: [{address: \"a:1\"}, {address: \"a:2\"}, {address: \"b:1\"}, {address: \"unix:/a\"}]",
         "listeners: [{address: \"127.0.0.1:9901\"}]\nadmin: off", "admin: {address: off}",

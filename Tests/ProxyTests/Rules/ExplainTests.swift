@@ -28,7 +28,8 @@ private let second = Feed.bytes(version: 1, items: 40)
 
     @Test(
         arguments: [
-            ("X-A: 1", "dcz", nil, "client-new"), ("X-A: 1", "gzip", nil, "client-without-dictionaries"),
+            ("X-A: 1", "dcz", nil, "client-new"), ("X-A: 1", "gzip, deflate, br, zstd", nil, "client-new"),
+            (#"If-None-Match: "former""#, "gzip, deflate, br, zstd", nil, "dictionary-not-kept"),
             (#"If-None-Match: "former""#, "dcz", nil, "dictionary-not-kept"),
             ("If-Modified-Since: Sat, 01 Jan 2000 00:00:00 GMT", "dcb", nil, "dictionary-not-kept"),
             ("X-A: 1", "gzip", first, "coding-not-accepted"),

@@ -11,13 +11,6 @@ internal import Testing
 private let old = Feed.bytes(version: 0, items: 40)
 private let new = Feed.bytes(version: 1, items: 40)
 
-/// A port of this machine that was free a moment ago.
-private func freePort() throws -> UInt16 {
-    let origin = try Origin([UInt8]())
-    origin.stop()
-    return origin.port
-}
-
 @Suite(.timeLimit(.minutes(40))) struct ReloadTests {
     // MARK: Refused reloads
 

@@ -170,7 +170,7 @@ private let second = Feed.bytes(version: 1, items: 40)
         let proxy = try TestProxy(Origin([json(first), json(second)]), Self.trusted)
         let full = try proxy.fetch("/feed", "Accept-Encoding: gzip")
         let pattern =
-            /dictum;desc="gzip client-without-dictionaries";dur=[0-9]+\.[0-9]{3}, dictum-upstream;dur=[0-9]+\.[0-9]{3}/
+            /dictum;desc="gzip client-new";dur=[0-9]+\.[0-9]{3}, dictum-upstream;dur=[0-9]+\.[0-9]{3}/
         #expect(full["Server-Timing"]?.wholeMatch(of: pattern) != nil, "\(full)")
         let delta = try proxy.fetch("/feed", over: first, accept: "dcz")
         #expect(delta["Server-Timing"]?.hasPrefix("dictum;desc=\"dcz delta\";dur=") == true, "\(delta)")

@@ -46,8 +46,8 @@ import Testing
             await reopened.reader().version(chain: feedChain, digest: sampleBody(0).digest).loaded(reopened))
     }
 
-    @Test func `a file that is no database is set aside whole and an empty store used`() throws {
-        let folder = try StoreFolder()
+    @Test func `a store that is no database any more is set aside whole and an empty store used`() throws {
+        let folder = try filled(1)
         let garbage = String(repeating: "not a database ", count: 1000)
         try garbage.write(toFile: folder.database, atomically: true, encoding: .utf8)
         let events = StoreEvents()
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `two damaged files in one second are both kept`() throws {
-        let folder = try StoreFolder()
+        let folder = try filled(1)
         for _ in 0..<2 {
             try String(repeating: "x", count: 5000).write(
                 toFile: folder.database, atomically: true, encoding: .utf8)
@@ -185,6 +185,69 @@ import Testing
         }
         #expect(try folder.sqlite("SELECT text FROM notes; PRAGMA journal_mode") == "mine\ndelete")
         #expect(folder.files == ["dictum.sqlite", "dictum.sqlite.lock"])
+    }
+
+    /// The bytes of a database with this number of its program, all damaged but the head.
+    private static func head(application: Int32) -> [UInt8] {
+        var bytes = Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0xff, count: 5000)
+        for place in 0..<4 { bytes[68 + place] = UInt8(truncatingIfNeeded: application >> (24 - 8 * place)) }
+        return bytes
+    }
+
+    @Test(arguments: [
+        Array("print('my program')\n".utf8), [0], Array(String(repeating: "long text ", count: 1000).utf8),
+        [UInt8](repeating: 0, count: 40_960), head(application: 7),
+    ])
+    func `a file that never was a store is refused each time, and left alone`(bytes: [UInt8]) throws {
+        let folder = try StoreFolder()
+        try Data(bytes).write(to: URL(fileURLWithPath: folder.database))
+        for _ in 0..<2 {
+            #expect(throws: StoreError.self) { try DictionaryStore.open(folder.database) }
+            #expect(throws: StoreError.self) { try DictionaryStore.check(path: folder.database) }
+            #expect(throws: StoreCatalogueError.self) { try StoreCatalogue(path: folder.database) }
+        }
+        #expect(folder.files == ["dictum.sqlite"], "no lock tells that it is a store")
+        #expect(try [UInt8](Data(contentsOf: URL(fileURLWithPath: folder.database))) == bytes)
+    }
+
+    @Test func `the lock of another program does not make its file a store`() throws {
+        let folder = try StoreFolder()
+        for (name, text) in [("", "name: x\n"), (".lock", "[[package]]\n")] {
+            try text.write(toFile: folder.database + name, atomically: true, encoding: .utf8)
+        }
+        #expect(throws: StoreError.noStore(path: folder.database)) {
+            try DictionaryStore.open(folder.database)
+        }
+    }
+
+    @Test func `a folder is refused`() throws {
+        let folder = try StoreFolder()
+        #expect(throws: StoreError.noStore(path: folder.path)) { try DictionaryStore.open(folder.path) }
+        #expect(folder.files.isEmpty)
+    }
+
+    @Test(arguments: [0, Int32(StoreSchema.applicationID)])
+    func `a damaged database whose head may be a store's is set aside without a lock, too`(application: Int32)
+        throws
+    {
+        let folder = try StoreFolder()
+        try Data(Self.head(application: application)).write(to: URL(fileURLWithPath: folder.database))
+        let store = try DictionaryStore.open(folder.database)
+        #expect(store.statistics.setAsides == 1)
+    }
+
+    @Test func `what took the place of a store while its disk failed is not set aside`() throws {
+        let folder = try StoreFolder()
+        let home = folder.path + "/later"
+        let events = StoreEvents()
+        let store = try DictionaryStore.open(home + "/d.sqlite", log: events.log)
+        try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
+        try "mine".write(toFile: home + "/d.sqlite", atomically: true, encoding: .utf8)
+        store.admit(sampleBody(1))
+        #expect(!store.flush())
+        #expect(try FileManager.default.contentsOfDirectory(atPath: home) == ["d.sqlite"])
+        #expect(store.finds(sampleBody(1)), "it goes on in memory")
+        #expect(store.statistics.setAsides == 0)
     }
 
     @Test func `an empty file becomes a store`() throws {

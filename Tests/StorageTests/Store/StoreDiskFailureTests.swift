@@ -64,20 +64,19 @@ import Testing
 
     @Test func `a store that could not be opened is put under what memory has, once it can`() async throws {
         let folder = try StoreFolder()
-        let first = try DictionaryStore.open(folder.database)
+        let (home, hidden) = (folder.path + "/home", folder.path + "/hidden")
+        try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: false)
+        let first = try DictionaryStore.open(home + "/dictum.sqlite")
         first.admit(sampleBody(1), now: 1000)
         first.admit(sampleBody(2), now: 1000)
         first.close()
-        let hidden = folder.path + "/hidden"
-        try FileManager.default.moveItem(atPath: folder.database, toPath: hidden)
-        try FileManager.default.createDirectory(atPath: folder.database, withIntermediateDirectories: false)
+        try FileManager.default.moveItem(atPath: home, toPath: hidden)
 
-        let store = try DictionaryStore.open(folder.database)
+        let store = try DictionaryStore.open(home + "/dictum.sqlite")
         store.admit(sampleBody(2), now: 2000)
         store.admit(sampleBody(3), now: 2000)
         #expect(!store.flush())
-        try FileManager.default.removeItem(atPath: folder.database)
-        try FileManager.default.moveItem(atPath: hidden, toPath: folder.database)
+        try FileManager.default.moveItem(atPath: hidden, toPath: home)
         #expect(store.flush())
         #expect(store.statistics.versions == 3)
         for seed in 1...3 {
@@ -88,7 +87,8 @@ import Testing
             store.reader().newest(VersionKey(chain: feedChain, url: "/feed", variant: ""))?.digest
                 == sampleBody(3).digest
         )
-        #expect(try folder.sqlite("SELECT count(*) FROM version") == "3")
+        let count = ["\(home)/dictum.sqlite", "SELECT count(*) FROM version"]
+        #expect(try runCommand("sqlite3", count) == "3")
     }
 
     @Test func `a store that another process has locked is written once it is free`() throws {

@@ -67,9 +67,8 @@ const duration = (seconds) => {
 const elapsed = (seconds) => (seconds < 0.001 ? `${short(seconds * 1e6)} µs` : `${short(seconds * 1e3)} ms`);
 
 const reasonTexts = {
-  "client-without-dictionaries": "Accept-Encoding has neither dcz nor dcb, and no dictionary is named: such clients get no deltas.",
-  "dictionary-not-kept": "The client kept an earlier response, but no dictionary: mostly the response was no longer fresh.",
-  "client-new": "The client could use dictionaries, and shows nothing of an earlier response.",
+  "dictionary-not-kept": "The client kept an earlier response and names no dictionary: mostly the response was no longer fresh, or the client does not support them.",
+  "client-new": "The client names no dictionary: it is new, or does not support them. One request cannot tell.",
   "dictionary-unknown": "The client's dictionary is not here: removed, or of another route or host.",
   "dictionary-cold": "The dictionary is on disk and could not be read in time.",
   "coding-not-accepted": "Accept-Encoding has neither dcz nor dcb: something in front may remove them.",

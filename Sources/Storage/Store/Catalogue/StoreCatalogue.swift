@@ -34,6 +34,7 @@ package struct StoreCatalogue: Sendable {
     package init(path: String) throws(StoreCatalogueError) {
         guard path != ":memory:" else { throw .inMemory }
         guard StoreFile.identity(of: path) != nil else { throw .missing(path: path) }
+        if let refusal = StoreFile.refusal(of: path) { throw .refused(refusal) }
         self.path = path
         do {
             database = try StoreDatabase(path: path, isVisitor: true)

@@ -4,6 +4,8 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
     case otherSchema(path: String, found: Int)
     /// The file is a database of another program.
     case foreignDatabase(path: String)
+    /// What is at the path is no store, and never was one.
+    case noStore(path: String)
     /// The key of private and personal dictionaries is missing or invalid; the text says what to do.
     case key(path: String, String)
 
@@ -14,6 +16,8 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
                 + "run the dictum that made it, or name another store.path"
         case .foreignDatabase(let path):
             "\(path) is a database of another program: name another store.path"
+        case .noStore(let path):
+            "\(path) is no store of Dictum, and stays as it is: name another store.path, or move it away"
         case .key(let path, let why):
             "the key file \(path) \(why)"
         }

@@ -118,6 +118,39 @@ enum StoreFile {
 }
 
 extension StoreFile {
+    private static let headerBytes = 100
+    private static let applicationOffset = 68
+
+    /// Returns why what is at a path can be no store, so that it is neither opened nor set aside; nil if it may be
+    /// one, or if nothing is there.
+    ///
+    /// A wrong `store.path` may name any file of its user. A file counts as a store, however damaged, if its head says
+    /// so, or if a process of Dictum has had the lock beside it. Not to be called while this process has the database
+    /// open: closing the file would drop the locks that SQLite holds on it.
+    static func refusal(of path: String) -> StoreError? {
+        guard let status = status(of: path) else { return nil }
+        guard status.st_mode & S_IFMT == S_IFREG else { return .noStore(path: path) }
+        guard status.st_size > 0, !StoreLock.wasTaken(for: path) else { return nil }
+        var head = [UInt8](repeating: 0, count: headerBytes)
+        // Safe: the path is read during the call only.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        // What this user cannot read is left to SQLite, which says why.
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        // Safe: the array has the room that the call may fill.
+        let count = unsafe head.withUnsafeMutableBytes {
+            unsafe pread(descriptor, $0.baseAddress, $0.count, 0)
+        }
+        guard count == headerBytes, head.starts(with: "SQLite format 3\0".utf8) else {
+            return .noStore(path: path)
+        }
+        let application = head[applicationOffset..<applicationOffset + 4].reduce(0) { $0 << 8 | Int($1) }
+        // Until the first checkpoint of a new store its number is in the log only.
+        return [0, StoreSchema.applicationID].contains(application) ? nil : .foreignDatabase(path: path)
+    }
+}
+
+extension StoreFile {
     /// Removes the rights of other users from the files of a database.
     ///
     /// Returns true if there were any, and nil if they cannot be removed.

@@ -50,6 +50,23 @@ final class StoreLock: Sendable {
         return .taken(lock)
     }
 
+    /// True if a process has taken the lock of a database before: it made the database, or found that it is one.
+    ///
+    /// Other programs have files of such names, too: theirs contain more than the number of a process.
+    static func wasTaken(for database: String) -> Bool {
+        // Safe: the path is read during the call only.
+        let descriptor = unsafe open(database + ".lock", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: 64)
+        // Safe: the array has the room that the call may fill.
+        let count = unsafe bytes.withUnsafeMutableBytes {
+            unsafe pread(descriptor, $0.baseAddress, $0.count, 0)
+        }
+        // After a loss of power the file may be empty or have zeros.
+        return count >= 0 && bytes.prefix(count).allSatisfy { $0 == 0 || $0 == 10 || 0x30...0x39 ~= $0 }
+    }
+
     /// Writes the number of this process, for the messages of others.
     private func sign() {
         let text = Array("\(getpid())\n".utf8)

@@ -62,6 +62,10 @@ extension StoreWriter {
         guard configuration.path != ":memory:" else { return true }
         if status.value.isHandedOver { return false }
         if let lock = status.value.lock, lock.isInForce { return true }
+        // Before the lock is made beside it, which would tell the next start that the file is a store.
+        if openDatabase == nil, let refusal = StoreFile.refusal(of: configuration.path) {
+            throw .refused(refusal)
+        }
         switch StoreLock.take(for: configuration.path) {
         case .taken(let lock):
             status.value.lock = lock

@@ -101,7 +101,8 @@ package enum StoreKeyFile {
 
     // MARK: Making
 
-    private static func isMissing(_ path: String) -> Bool {
+    /// True if there is certainly no file; false also if this user may not look.
+    package static func isMissing(_ path: String) -> Bool {
         // Safe: the text is terminated and used during the call only.
         unsafe access(path, F_OK) != 0 && errno == ENOENT
     }
