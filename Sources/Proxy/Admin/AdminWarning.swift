@@ -59,7 +59,7 @@ extension AdminWarning {
     /// Returns the states of a process that need attention, or that explain its numbers.
     static func states(
         _ snapshot: AdminStatus.Snapshot, store: StatusReport.Store, memory: StatusReport.Memory,
-        unreadiness: String?, dictionaries: StatusReport.Dictionaries, linesDropped: Int
+        unreadiness: String?, dictionaries: StatusReport.Dictionaries, linesLost: [String: Int]
     ) -> [AdminWarning] {
         var warnings: [AdminWarning] = []
         if snapshot.silentLoops > 0 {
@@ -89,13 +89,20 @@ extension AdminWarning {
                     .warning,
                     "the shared store is not available: versions that only other nodes have give no deltas"))
         }
-        warnings += switched(dictionaries) + budgets(store, memory)
-        if linesDropped > 0 {
-            warnings.append(
-                state(
-                    .warning, "\(linesDropped) lines of the access log were dropped: its reader is too slow"))
+        return warnings + switched(dictionaries) + budgets(store, memory) + losses(linesLost)
+    }
+
+    /// Returns what the access log has lost, by the reason of its metric; the loss may have ended long ago.
+    private static func losses(_ linesLost: [String: Int]) -> [AdminWarning] {
+        let causes = [
+            ("slow", "its reader or disk was too slow"),
+            ("refused", "its disk was full, or its reader had gone"),
+        ]
+        return causes.compactMap { reason, cause in
+            guard let count = linesLost[reason] else { return nil }
+            let lines = count == 1 ? "1 line" : "\(count) lines"
+            return state(.warning, "\(lines) of the access log lost since the start: \(cause)")
         }
-        return warnings
     }
 
     private static func switched(_ dictionaries: StatusReport.Dictionaries) -> [AdminWarning] {

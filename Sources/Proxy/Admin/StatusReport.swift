@@ -134,7 +134,7 @@ struct StatusReport: Encodable, Sendable {
         reloads = table.counts("dictum_reloads_total")
         let states = AdminWarning.states(
             snapshot, store: store, memory: memory, unreadiness: unreadyReason, dictionaries: dictionaries,
-            linesDropped: table.count("dictum_log_lines_dropped_total"))
+            linesLost: table.counts("dictum_log_lines_dropped_total"))
         warnings = AdminWarning.ordered(
             states + AdminWarning.configured(configuration)
                 + AdminWarning.logged(snapshot.context.shared.events.entries()))

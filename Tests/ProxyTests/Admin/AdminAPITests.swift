@@ -320,6 +320,22 @@ extension [String: Any] {
             warnings.contains { $0.text("text")?.hasPrefix("the shared store is not available") == true })
     }
 
+    @Test func `lines that the access log has lost are told with their cause`() throws {
+        let full = try LogSink(file: "/dev/full") { _ in }
+        let proxy = try TestProxy(Origin(json(first)), accessLog: full)
+        func texts() throws -> [String] {
+            try proxy.read("/status").list("warnings").filter { $0.text("source") == "state" }
+                .compactMap { $0.text("text") }
+        }
+        #expect(try !texts().contains { $0.contains("access log") })
+        _ = try proxy.fetch("/a")
+        try waitUntil("the line is lost") { try texts().contains { $0.contains("access log") } }
+        #expect(
+            try texts().filter { $0.contains("access log") } == [
+                "1 line of the access log lost since the start: its disk was full, or its reader had gone"
+            ])
+    }
+
     // MARK: The log level
 
     @Test func `the log level changes at once, and a reload goes by the configuration`() throws {

@@ -23,7 +23,8 @@ final class TestProxy {
     /// Starts with the settings of a test in YAML: those below `upstream` and all others.
     init(
         _ origin: Origin, upstream: String = "", _ settings: String = "", store: String = ":memory:",
-        isLogged: Bool = false, links: LinkTerms = LinkTerms(), deltaFault: FaultyEncoder.Fault? = nil,
+        isLogged: Bool = false, accessLog: LogSink? = nil, links: LinkTerms = LinkTerms(),
+        deltaFault: FaultyEncoder.Fault? = nil,
         urls: [String]? = nil, resolver: NameResolver = .system,
         listener: (inout Configuration.Listener) -> Void = { _ in },
         change: (inout Configuration) -> Void = { _ in }
@@ -40,7 +41,7 @@ final class TestProxy {
                 resolver: resolver, links: links)
         }
         log = isLogged ? try LineReader() : nil
-        sink = log.map { LogSink(descriptor: $0.writeEnd) }
+        sink = accessLog ?? log.map { LogSink(descriptor: $0.writeEnd) }
         server = try ProxyServer(
             context: context, accessLog: sink.map { .init(sink: $0, isJSON: true) })
     }
