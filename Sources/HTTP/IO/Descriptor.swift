@@ -34,6 +34,9 @@ package struct SystemError: Error, Equatable, Sendable {
     /// True if this process lacks a right.
     package var isForbidden: Bool { code == EACCES || code == EPERM }
 
+    /// True if a file that is no socket has the path of a Unix socket.
+    package var isNoSocket: Bool { code == ENOTSOCK }
+
     /// The system's text, such as `Address already in use`.
     package var text: String {
         // Safe: strerror's text is static or thread local here, and copied at once.

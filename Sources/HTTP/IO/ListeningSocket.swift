@@ -94,7 +94,9 @@ package final class ListeningSocket: Sendable {
         let raw = descriptor.raw
         var status = stat()
         // Safe: the text is terminated, and `status` outlives the call.
-        if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK {
+        if unsafe stat(path, &status) == 0 {
+            // bind would say that the address is in use, as if there were a process to stop.
+            guard status.st_mode & S_IFMT == S_IFSOCK else { throw SystemError(code: ENOTSOCK) }
             // A socket that a dead process left behind refuses connections; one that accepts is in use.
             guard unsafe address.pass(to: { unsafe connect(raw, $0, $1) }) != 0 else {
                 throw SystemError(code: EADDRINUSE)

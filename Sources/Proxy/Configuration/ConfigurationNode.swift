@@ -32,8 +32,9 @@ struct ConfigurationNode: Sendable {
         switch content {
         case .nothing: "nothing"
         case .scalar(let text): "\"\(text.shortened)\""
-        case .list: "a list"
-        case .mapping: "a mapping"
+        // Where another number is expected, "a list" alone would say that it should be a list.
+        case .list(let items): items.isEmpty ? "an empty list" : "a list of \(items.count)"
+        case .mapping(let entries): entries.isEmpty ? "an empty mapping" : "a mapping"
         }
     }
 }

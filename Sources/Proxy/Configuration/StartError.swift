@@ -2,6 +2,8 @@
 package enum StartError: Error, Equatable, CustomStringConvertible {
     /// An address is in use, foreign, or invalid.
     case cannotListen(String, String)
+    /// The path of a Unix socket is that of another file.
+    case noSocket(String)
     /// The TLS settings of a listener are unusable.
     case tls(String, String)
     /// The TLS settings for the upstream are unusable.
@@ -38,6 +40,8 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
         case .cannotListen(let address, let why):
             "cannot listen on \(address): \(why); choose another address in `listeners` or `admin`, whichever has this one, "
                 + "or stop the process using it"
+        case .noSocket(let address):
+            "cannot listen on \(address): the file there is no socket; remove it, or choose another path"
         case .tls(let address, let why):
             "cannot speak TLS on \(address): \(why); check `tls` of this listener"
         case .upstreamTLS(let why, let setting):

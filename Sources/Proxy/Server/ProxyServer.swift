@@ -176,6 +176,7 @@ package final class ProxyServer: Sendable {
             return try ListeningSocket.open(
                 endpoint, count: count, isReplacing: isReplacing, isMultipath: isMultipath)
         } catch {
+            guard !error.isNoSocket else { throw .noSocket(address.description) }
             var why = error.text
             if error.isForbidden, case .tcp(_, 1..<1024) = address {
                 why += " (ports below 1024 need CAP_NET_BIND_SERVICE, which low-ports.conf gives)"

@@ -123,6 +123,25 @@ internal import Testing
             ), "\(result.errors)")
     }
 
+    @Test func `a file at the path of a listener is said to be no socket, and stays`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Array("mine".utf8), to: "a.sock")
+        let text = """
+            listeners: [{address: "unix:\(folder.path)/a.sock"}]
+            upstream: {urls: ["http://127.0.0.1:9"]}
+            store: {path: ":memory:"}
+            admin: off
+            """
+        try folder.write(Array(text.utf8), to: "dictum.yaml")
+        let result = try RunningProcess.run(["serve", "--config", "dictum.yaml"], in: folder.path)
+        #expect(result.status == 1)
+        #expect(
+            result.errors.hasSuffix(
+                "a.sock: the file there is no socket; remove it, or choose another path\n"),
+            "\(result.errors)")
+        #expect(folder.read("a.sock") == Array("mine".utf8))
+    }
+
     @Test func `check warns of a name without address and of a folder that is not there`() throws {
         let folder = try TemporaryFolder()
         let text =

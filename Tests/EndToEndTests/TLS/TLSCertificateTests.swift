@@ -173,7 +173,7 @@ internal import Testing
     @Test(arguments: [
         (
             "{}",
-            "tls is a mapping (a certificate or a key is missing): expected both certificate and private_key, or certificates"
+            "tls is an empty mapping (a certificate or a key is missing): expected both certificate and private_key, or certificates"
         ),
         ("{certificate: a}", "a certificate or a key is missing"),
         ("{private_key: a}", "a certificate or a key is missing"),

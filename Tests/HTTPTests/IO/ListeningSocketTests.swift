@@ -65,7 +65,7 @@ struct ListeningSocketTests {
         defer { remove(path) }
         // The text is terminated, and read before the call ends.
         close(unsafe open(path, O_CREAT | O_WRONLY, 0o600))
-        #expect(throws: SystemError(code: EADDRINUSE)) {
+        #expect(throws: SystemError(code: ENOTSOCK)) {
             try ListeningSocket.open(.unix(path: path), count: 1)
         }
         // The text is terminated, and read before the call ends.

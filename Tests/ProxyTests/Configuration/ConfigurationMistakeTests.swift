@@ -63,11 +63,11 @@ func mistakes(inWhole bytes: [UInt8]) -> [String] {
 
     @Test(arguments: [
         ("store: 3", "store is \"3\": expected a mapping of path, max_size"),
-        ("store: []", "store is a list: expected a mapping"),
-        ("store: {path: {}}", "store.path is a mapping: expected a path"),
+        ("store: []", "store is an empty list: expected a mapping"),
+        ("store: {path: {}}", "store.path is an empty mapping: expected a path"),
         ("store: {path: }", "store.path is nothing: expected a path"),
         ("store: {path: ''}", "store.path is \"\": expected a path"),
-        ("listeners: []", "listeners is a list: expected a list of 1 to 64"),
+        ("listeners: []", "listeners is an empty list: expected a list of 1 to 64"),
         ("listeners: [{}]", "listeners[0].address is missing: expected an address"),
         ("routes: [{dictionary: off}]", "routes[0].match is missing: expected a URL Pattern"),
         (
@@ -75,7 +75,10 @@ func mistakes(inWhole bytes: [UInt8]) -> [String] {
             "routes[0].dictionary is \"maybe\": expected on, off, or a mapping"
         ),
         ("dictionaries: maybe", "dictionaries is \"maybe\": expected on or off"),
-        ("personal_query: [a, [b]]", "personal_query[1] is a list: expected the name of a query parameter"),
+        (
+            "personal_query: [a, [b]]",
+            "personal_query[1] is a list of 1: expected the name of a query parameter"
+        ),
         ("personal_fields: [\"a b\"]", "personal_fields[0] is \"a b\": expected the name of a field"),
         (
             "compression: {codings: [br, gzp]}",
@@ -170,7 +173,7 @@ func mistakes(inWhole bytes: [UInt8]) -> [String] {
         ("[\"http://\"]", "expected a URL such as"),
         ("[\"http://[::1\"]", "expected a URL such as"),
         ("[ftp://u]", "expected a URL such as"),
-        ("[]", "upstream.urls is a list: expected a list of 1 to 256, each a URL such as"),
+        ("[]", "upstream.urls is an empty list: expected a list of 1 to 256, each a URL such as"),
         ("http://u", "upstream.urls is \"http://u\": expected a list"),
     ])
     func `an upstream is an http URL of a host and a port, or the path of a socket`(

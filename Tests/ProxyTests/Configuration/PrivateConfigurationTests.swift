@@ -82,7 +82,7 @@ private func mistakes(_ text: String) -> [String] {
         ("{scope: mine}", "scope is \"mine\": expected public or private"),
         (
             "{scope: private, identity: []}",
-            "identity is a list: expected a list of 1 to 16, each authorization, cookie:NAME"
+            "identity is an empty list: expected a list of 1 to 16, each authorization, cookie:NAME"
         ),
         (
             "{scope: private, identity: {a: b}}",

@@ -51,8 +51,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("upstreams: {}", "upstreams is a mapping: expected a mapping of 1 to 256 names"),
-        ("upstreams: [a]", "upstreams is a list: expected a mapping of 1 to 256 names"),
+        ("upstreams: {}", "upstreams is an empty mapping: expected a mapping of 1 to 256 names"),
+        ("upstreams: [a]", "upstreams is a list of 1: expected a mapping of 1 to 256 names"),
         ("upstreams: {a: {}}", "upstreams.a.urls is missing: expected a list of 1 to 256"),
         ("upstreams: {a b: {urls: [http://a]}}", "upstreams has the name \"a b\": expected 1 to 64 letters"),
         (
