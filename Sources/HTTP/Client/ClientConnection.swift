@@ -46,16 +46,10 @@ package final class ClientConnection: Connection {
             ? core.add(self, descriptor: descriptor, events: Readiness.edges) : core.add(self)
     }
 
-    /// The public key of the upstream's certificate (SubjectPublicKeyInfo in DER); nil without TLS.
     package var peerKey: [UInt8]? { (io.transport as? TLSTransport)?.peerKey }
 
-    /// True if it has carried an exchange before, so that it may be stale.
     package var isReused: Bool { state.isReused }
-
-    /// True once a byte of the current request has been sent.
     package var hasSent: Bool { state.hasSent }
-
-    /// True once a byte of its response has come.
     package var hasReceived: Bool { state.hasReceived }
 
     // MARK: Events

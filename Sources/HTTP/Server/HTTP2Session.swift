@@ -9,7 +9,6 @@ final class HTTP2Session: AcceptedConnection {
     let tls: TLSFacts?
     let core: EventLoop.Core
     let settings: ServerSettings
-    /// A value that the application keeps with the connection between requests.
     var attachment: AnyObject?
 
     let io: ConnectionCore

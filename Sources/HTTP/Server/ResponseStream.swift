@@ -3,7 +3,7 @@
 /// An HTTP/1.1 connection is one: it carries one request at a time. Confined to its loop.
 package protocol ResponseStream: AnyObject {
     var core: EventLoop.Core { get }
-    /// The connected peer; nil when that is not known.
+    /// The client's address, behind a proxy with the PROXY protocol that of its client; nil when that is not known.
     var peer: Endpoint? { get }
     /// True if the client's connection is TLS, here or by a PROXY header; nil where neither tells.
     var isPeerTLS: Bool? { get }
@@ -49,7 +49,8 @@ package protocol ResponseStream: AnyObject {
     func switchProtocols(_ head: consuming ResponseHead) -> Bool
     func write(_ piece: Span<UInt8>)
     func finish(trailers: Headers)
-    /// Takes back a response before its first byte has gone to the client; returns false if it is too late.
+    /// Takes back a response before its first byte has gone to the client, so that another may be started; returns false
+    /// if it is too late.
     func withdraw() -> Bool
     /// Gives the response up so that the client cannot take it for complete.
     func abort()
@@ -60,15 +61,15 @@ extension ResponseStream {
 }
 
 extension ServerConnection: ResponseStream {
-    package var redirectPort: UInt16? { settings.redirectPort }
-    package var clientSubjectField: HeaderName? { settings.clientSubjectField }
-    package var alternativeServices: String? { settings.alternativeServices }
+    var redirectPort: UInt16? { settings.redirectPort }
+    var clientSubjectField: HeaderName? { settings.clientSubjectField }
+    var alternativeServices: String? { settings.alternativeServices }
     /// The socket takes what comes, as fast as the client reads.
-    package var roomForBody: Int { canWrite ? .max : 0 }
+    var roomForBody: Int { canWrite ? .max : 0 }
     /// None: a connection has one response, and bounds what waits of it.
-    package var stuckBytes: Int { 0 }
-    package func awaitWindow() {}
+    var stuckBytes: Int { 0 }
+    func awaitWindow() {}
     /// Nothing to do: `drained` comes after each pause.
-    package func awaitRoomForBody() {}
-    package func keep(_ object: AnyObject) {}
+    func awaitRoomForBody() {}
+    func keep(_ object: AnyObject) {}
 }

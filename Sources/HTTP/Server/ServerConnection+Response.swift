@@ -1,18 +1,13 @@
 /// The writing side: handlers call it to respond.
 extension ServerConnection {
-    /// True while there is room for more of the response.
-    ///
-    /// After false, `drained` is called once there is room.
-    package var canWrite: Bool { !io.isFull }
-
-    /// The number of bytes ever given to this connection to send, with heads and framing.
-    package var bytesSent: Int { io.output.totalBytes }
+    var canWrite: Bool { !io.isFull }
+    var bytesSent: Int { io.output.totalBytes }
 
     /// True if the client's version allows a chunked body.
     var takesChunked: Bool { response.clientVersion >= .http11 }
 
     /// Sends an interim response (RFC 9110 section 15.2); HTTP/1.0 clients get none.
-    package func sendInterim(_ head: ResponseHead) {
+    func sendInterim(_ head: ResponseHead) {
         guard isAlive, state.output == .none, takesChunked else { return }
         append { HeadWriter.write(head, into: &$0) }
         core.attend(io.token)
@@ -25,7 +20,7 @@ extension ServerConnection {
     ///
     /// `body` is its framing. The connection's own framing and connection fields replace those of the head,
     /// except for the Content-Length of a response without body (HEAD, 304).
-    package func start(_ head: consuming ResponseHead, body: BodyFraming) {
+    func start(_ head: consuming ResponseHead, body: BodyFraming) {
         guard isAlive, state.output == .none else { return }
         var framing = body
         if framing == .chunked, !takesChunked { framing = .untilClose }
@@ -60,8 +55,8 @@ extension ServerConnection {
     /// Sends a 101, after which both sides' bytes pass unchanged (RFC 9110 section 7.8).
     ///
     /// The client's bytes arrive as pieces of a body, and its end as the body's end. Writes go out unframed,
-    /// and `finish` ends the connection. Returns false if there can be no such response.
-    package func switchProtocols(_ head: consuming ResponseHead) -> Bool {
+    /// and `finish` ends the connection.
+    func switchProtocols(_ head: consuming ResponseHead) -> Bool {
         guard isAlive, state.output == .none, takesChunked else { return false }
         head.headers.removeConnectionFields(except: .upgrade)
         head.headers.remove(.contentLength)
@@ -76,12 +71,12 @@ extension ServerConnection {
     }
 
     /// Sends a piece of the response's body; keeps the bytes that the client does not take yet.
-    package func write(_ piece: Span<UInt8>) {
+    func write(_ piece: Span<UInt8>) {
         guard isAlive, state.output == .body, response.framing != .none, !piece.isEmpty else { return }
         send(piece, framed: response.framing, directly: true)
     }
 
-    package func finish(trailers: Headers = Headers()) {
+    func finish(trailers: Headers = Headers()) {
         guard isAlive, state.output == .body else { return }
         if response.framing == .chunked {
             append { ChunkedWriter.writeEnd(trailers: trailers, into: &$0) }
@@ -91,10 +86,7 @@ extension ServerConnection {
         core.attend(io.token)
     }
 
-    /// Withdraws a response if none of its bytes has gone to the client; otherwise returns false.
-    ///
-    /// Another response may be started afterwards.
-    package func withdraw() -> Bool {
+    func withdraw() -> Bool {
         guard let transport = io.transport, state.output == .body, !state.isTunnel else { return false }
         let offset = response.offset
         var isWithdrawn = false
@@ -105,9 +97,8 @@ extension ServerConnection {
         return true
     }
 
-    /// Gives up the response and resets the connection, so that the client cannot take the response for
-    /// complete.
-    package func abort() {
+    /// Resets the connection too.
+    func abort() {
         guard isAlive else { return }
         io.transport?.resetOnClose()
         close()

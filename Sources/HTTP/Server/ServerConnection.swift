@@ -4,19 +4,13 @@ internal import Primitives
 ///
 /// Confined to its loop. A request's handler and the connection hold each other; both let go at the end of the
 /// exchange.
-package final class ServerConnection: AcceptedConnection {
-    /// The client's address; nil if it is unknown.
-    ///
-    /// Behind a proxy with the PROXY protocol: the address of the proxy's client.
-    package let peer: Endpoint?
-    /// True if the client's connection was TLS, by its own handshake or by the PROXY header; nil if neither tells.
-    package let isPeerTLS: Bool?
-    /// The properties of its TLS; nil without TLS.
-    package let tls: TLSFacts?
-    package let core: EventLoop.Core
-    package let settings: ServerSettings
-    /// A value that the application keeps with the connection between requests.
-    package var attachment: AnyObject?
+final class ServerConnection: AcceptedConnection {
+    let peer: Endpoint?
+    let isPeerTLS: Bool?
+    let tls: TLSFacts?
+    let core: EventLoop.Core
+    let settings: ServerSettings
+    var attachment: AnyObject?
 
     let io: ConnectionCore
     var state = ServerStateMachine()
@@ -24,7 +18,6 @@ package final class ServerConnection: AcceptedConnection {
     var handler: (any RequestHandler)?
     /// The decoder of the request's body; nil if none is awaited.
     var body: BodyDecoder?
-    /// The rest of the TLS handshake, if requests came before it (RFC 8446 section 2.3); nil once it is complete.
     private(set) var handshake: PendingHandshake?
     /// The time limit for the first byte of the next head, then for its last.
     var headDeadline: Int64
@@ -75,7 +68,7 @@ package final class ServerConnection: AcceptedConnection {
 
     // MARK: Events
 
-    package func ready(_ events: Readiness, _ core: EventLoop.Core) {
+    func ready(_ events: Readiness, _ core: EventLoop.Core) {
         io.note(events)
         if !state.wantsInput {
             // While input is not read, reading cannot find the end.
@@ -85,7 +78,7 @@ package final class ServerConnection: AcceptedConnection {
         serve()
     }
 
-    package func attend(_ core: EventLoop.Core) {
+    func attend(_ core: EventLoop.Core) {
         serve()
     }
 
@@ -99,8 +92,7 @@ package final class ServerConnection: AcceptedConnection {
         updateDeadline()
     }
 
-    /// True while the TLS handshake is incomplete, when a request may be a replay (RFC 8446 section 8).
-    package var isEarly: Bool { handshake != nil }
+    var isEarly: Bool { handshake != nil }
 
     func replaceHandshake(with other: PendingHandshake?) -> PendingHandshake? {
         var taken = other
@@ -227,13 +219,11 @@ package final class ServerConnection: AcceptedConnection {
         }
     }
 
-    /// Pauses reading of the request's body, because its receiver is full.
-    package func pauseRequest() {
+    func pauseRequest() {
         state.pause()
     }
 
-    /// Resumes reading after the events of this batch.
-    package func resumeRequest() {
+    func resumeRequest() {
         guard state.resume() else { return }
         io.lastRead = core.now
         restartBodyPace()
