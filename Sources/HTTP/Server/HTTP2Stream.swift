@@ -62,7 +62,9 @@ final class HTTP2Stream {
     /// True while nothing but the client's window or socket keeps the response.
     var waitsForClient: Bool { waitingBytes > 0 || awaited == .roomForBody }
     var isExchanging: Bool { state.isExchanging }
-    private var isOpen: Bool { session.carriesFrames && state.response != .abandoned }
+    private var isOpen: Bool { session.engine != nil && state.response != .abandoned }
+    /// The bytes that the client takes now.
+    private var window: Int { session.engine?.window(stream: id) ?? 0 }
 
     // MARK: The request
 
@@ -93,11 +95,11 @@ final class HTTP2Stream {
     /// Schedules the response as the client asks.
     func prioritize(_ asked: Priority) {
         priority.asked = asked
-        session.setPriority(priority.effective, of: self)
+        session.engine?.setPriority(priority.effective, stream: id)
     }
 
     private func correctPriority(by headers: borrowing Headers) {
-        if priority.correct(by: headers) { session.setPriority(priority.effective, of: self) }
+        if priority.correct(by: headers) { session.engine?.setPriority(priority.effective, stream: id) }
     }
 
     /// True if the request may be served before the TLS handshake is complete.
@@ -185,9 +187,9 @@ final class HTTP2Stream {
 
     private func consume() {
         guard unconsumedBytes > 0 else { return }
-        let count = unconsumedBytes
+        session.engine?.consume(unconsumedBytes, stream: id)
         unconsumedBytes = 0
-        session.consumed(count, of: self)
+        session.attendSoon()
     }
 
     // MARK: The body on its way out
@@ -200,7 +202,7 @@ final class HTTP2Stream {
         guard isEnd else { return .bytes(min(waiting, countMax), isEnd: false) }
         guard let trailers else { return .bytes(waiting, isEnd: true) }
         self.trailers = nil
-        session.sendTrailers(trailers, of: self)
+        session.engine?.submitTrailers(trailers, stream: id)
         return .endBeforeTrailers(waiting)
     }
 
@@ -235,8 +237,9 @@ final class HTTP2Stream {
         guard let head else { return }
         self.head = nil
         let isOver = state.isResponseWhole && queue.isEmpty && trailers == nil
-        let hasBody = state.content == .body || state.content == .tunnel
-        session.sendHead(head, of: self, hasBody: hasBody && !isOver)
+        let hasBody = !isOver && (state.content == .body || state.content == .tunnel)
+        guard session.engine?.submit(FieldBlock(head), stream: id, hasBody: hasBody) != true else { return }
+        session.reset(self, .internalError)
     }
 
     // MARK: Ends
@@ -257,7 +260,7 @@ final class HTTP2Stream {
     /// Returns the windows of bytes that nobody will use.
     func giveBackWindow() {
         guard unconsumedBytes > 0 else { return }
-        session.discarded(unconsumedBytes)
+        session.engine?.consumeConnection(unconsumedBytes)
         unconsumedBytes = 0
     }
 }
@@ -266,10 +269,10 @@ final class HTTP2Stream {
 
 extension HTTP2Stream: ResponseStream {
     var canWrite: Bool { !queue.isFull }
-    var roomForBody: Int { canWrite ? max(0, session.window(of: self)) : 0 }
+    var roomForBody: Int { canWrite ? max(0, window) : 0 }
     var stuckBytes: Int {
-        guard session.carriesFrames, waitingBytes > 0 else { return 0 }
-        return max(0, waitingBytes - session.window(of: self))
+        guard session.engine != nil, waitingBytes > 0 else { return 0 }
+        return max(0, waitingBytes - window)
     }
     func awaitWindow() { wait(for: .noStuckByte) }
     func awaitRoomForBody() { wait(for: .roomForBody) }
@@ -292,7 +295,8 @@ extension HTTP2Stream: ResponseStream {
     func sendInterim(_ head: ResponseHead) {
         // RFC 9113 section 8.6: there is no 101.
         guard isOpen, state.response == .none, head.status.rawValue != 101 else { return }
-        session.sendInterim(head, of: self)
+        session.engine?.submitInterim(FieldBlock(head), stream: id)
+        session.attendSoon()
     }
 
     func start(_ head: consuming ResponseHead, body: BodyFraming) {
@@ -330,8 +334,7 @@ extension HTTP2Stream: ResponseStream {
         _ = state.start(.tunnel)
         var answer = ResponseHead(status: .ok, headers: head.headers)
         answer.headers.removeConnectionFields()
-        answer.headers.remove(.contentLength)
-        answer.headers.remove(.secWebSocketAccept)
+        answer.headers.removeAll([.contentLength, .secWebSocketAccept])
         session.complete(&answer)
         correctPriority(by: answer.headers)
         self.head = answer
@@ -347,13 +350,13 @@ extension HTTP2Stream: ResponseStream {
         let passed = wasEmpty && head == nil && piece.count >= Self.passingBytesMin ? pass(piece) : 0
         guard passed < piece.count, isOpen else { return session.attendSoon() }
         if queue.append(piece.extracting(passed..<piece.count)) { session.awaitRoom(self) }
-        if wasEmpty, head == nil { session.hasBody(self) }
+        if wasEmpty, head == nil { session.engine?.resume(stream: id) }
         session.attendSoon()
     }
 
     /// Sends as much of a piece at once as goes, so that it is copied once; returns how many bytes went.
     private func pass(_ piece: Span<UInt8>) -> Int {
-        session.hasBody(self)
+        session.engine?.resume(stream: id)
         return unsafe piece.withUnsafeBufferPointer { bytes in
             // Safe: the queue forgets the bytes before they end.
             unsafe queue.borrow(bytes)
@@ -370,7 +373,7 @@ extension HTTP2Stream: ResponseStream {
             let fields = FieldBlock(trailers: trailers)
             if !fields.isEmpty { self.trailers = fields }
         }
-        if head == nil { session.hasBody(self) }
+        if head == nil { session.engine?.resume(stream: id) }
         session.attendSoon()
     }
 
