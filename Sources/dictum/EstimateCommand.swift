@@ -85,7 +85,7 @@ struct EstimateCommand: ParsableCommand {
             let report = EstimateReport(collection, estimator, firstResponses: first, progress: progress)
             for warning in report.warnings { StandardError.write("dictum: \(warning)") }
             try StandardOutput.write(
-                json ? report.json : EstimateText.text(of: report), terminator: json ? "\n" : "")
+                json ? OutputFormat.json(report) : EstimateText.text(of: report), terminator: json ? "\n" : "")
             try page?.write(Array(EstimatePage.html(of: report).utf8))
         } catch let error as CommandError {
             StandardError.write("dictum: \(OutputFormat.plain(error.description))")

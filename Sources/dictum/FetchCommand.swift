@@ -80,7 +80,7 @@ struct FetchCommand: ParsableCommand {
             let isFailure = fail && fetched.report.status >= 400
             if !isFailure { try write(fetched.body) }
             StandardError.write("dictum: \(fetched.report.line)")
-            if json { try StandardOutput.write(fetched.report.json) }
+            if json { try StandardOutput.write(OutputFormat.json(fetched.report)) }
             if isFailure { throw ExitCode.failure }
         } catch let error as FetchError {
             StandardError.write("dictum: \(error)")

@@ -92,7 +92,7 @@ struct TrainCommand: ParsableCommand {
             try OutputFile.write(best.bytes, toFile: file)
             (report.sha256, report.file) = (best.digest.hex, file)
         }
-        try StandardOutput.write(json ? report.json : report.text, terminator: json ? "\n" : "")
+        try StandardOutput.write(json ? OutputFormat.json(report) : report.text, terminator: json ? "\n" : "")
     }
 
     private func samples(_ estimator: Estimator, _ progress: ProgressBar) throws -> TrainingSamples {

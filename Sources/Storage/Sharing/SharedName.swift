@@ -9,7 +9,7 @@ package struct SharedName: Hashable, Sendable {
     /// The name of a public chain; nil for a sealed version.
     let chain: String?
     /// The digest of a public body, or the code.
-    let digest: Digest
+    package let digest: Digest
 
     /// Names a version that all clients may use.
     package init(publicChain: ChainKey, digest: Digest) {

@@ -184,15 +184,11 @@ struct DoctorBrowser {
         } else {
             fetch.error = value as? String ?? "failed"
         }
-        var events = FetchEvents(url: plan.url.text)
+        var events = FetchEvents(url: plan.url.text, fetch)
         // The last events follow the body with a short delay.
         let end = FetchDeadline(seconds: fetch.error == nil ? 5 : 1)
         while !events.isComplete, let event = try pipe.nextEvent(until: end) { events.take(event) }
-        fetch.status = events.status
-        fetch.advertised = events.advertised
-        fetch.coding = events.coding ?? "identity"
-        fetch.wireBytes = events.wireBytes ?? 0
-        return fetch
+        return events.fetch
     }
 
     /// Returns a text as a JavaScript literal.
@@ -205,11 +201,8 @@ struct DoctorBrowser {
 /// The browser's events about the fetch of one URL, in any order.
 private struct FetchEvents {
     let url: String
+    private(set) var fetch: DoctorBrowser.Fetch
     private var id: String?
-    private(set) var status = 0
-    private(set) var advertised = false
-    private(set) var coding: String?
-    private(set) var wireBytes: Int?
     private var hasRequestFields = false
     /// True if the head is known as it was on the wire, and not as the cache has it.
     private var hasWireHead = false
@@ -217,7 +210,7 @@ private struct FetchEvents {
     /// Request fields of requests whose URL is not known yet.
     private var fieldsByID: [String: [String: Any]] = [:]
 
-    init(url: String) { self.url = url }
+    init(url: String, _ fetch: DoctorBrowser.Fetch) { (self.url, self.fetch) = (url, fetch) }
 
     /// True if nothing more is needed.
     var isComplete: Bool { hasEnd && hasRequestFields }
@@ -238,14 +231,14 @@ private struct FetchEvents {
         case "Network.responseReceived" where id == self.id:
             let response = parameters["response"] as? [String: Any]
             guard !hasWireHead else { return }
-            status = response?["status"] as? Int ?? 0
+            fetch.status = response?["status"] as? Int ?? 0
             takeResponse(response?["headers"] as? [String: Any] ?? [:])
         case "Network.responseReceivedExtraInfo" where id == self.id:
             hasWireHead = true
-            status = parameters["statusCode"] as? Int ?? status
+            fetch.status = parameters["statusCode"] as? Int ?? fetch.status
             takeResponse(parameters["headers"] as? [String: Any] ?? [:])
         case "Network.loadingFinished" where id == self.id:
-            wireBytes = (parameters["encodedDataLength"] as? NSNumber)?.intValue
+            fetch.wireBytes = (parameters["encodedDataLength"] as? NSNumber)?.intValue ?? 0
             hasEnd = true
         case "Network.loadingFailed" where id == self.id: hasEnd = true
         default: break
@@ -254,13 +247,11 @@ private struct FetchEvents {
 
     private mutating func takeRequest(_ fields: [String: Any]) {
         hasRequestFields = true
-        advertised = fields.keys.contains { $0.lowercased() == "available-dictionary" }
+        fetch.advertised = fields.keys.contains { $0.lowercased() == "available-dictionary" }
     }
 
     private mutating func takeResponse(_ fields: [String: Any]) {
-        coding = nil
-        for (name, value) in fields where name.lowercased() == "content-encoding" {
-            coding = (value as? String)?.lowercased()
-        }
+        let field = fields.first { $0.key.lowercased() == "content-encoding" }
+        fetch.coding = (field?.value as? String)?.lowercased() ?? "identity"
     }
 }

@@ -38,27 +38,23 @@ struct DoctorReport: Encodable, Sendable {
 
     var hasWarnings: Bool { findings.contains { $0.level == DoctorFinding.Level.warning.rawValue } }
 
-    /// One line per finding, then the verdict.
+    /// One line per finding, the table of the browser's fetches, then the verdict.
     var lines: [String] {
-        findings.map { "\($0.level): \($0.text)" } + browserLines
+        findings.map { "\($0.level): \($0.text)" } + [browserTable].compactMap(\.self)
             + ["\(OutputFormat.plain(url)): \(verdict)"]
     }
 
     /// One row per fetch of the browser.
-    private var browserLines: [String] {
-        guard let browser else { return [] }
-        let rows =
-            [["fetch", "status", "advertised", "coding", "on the wire", "body"]]
-            + browser.map { fetch in
-                [
-                    String(fetch.number), String(fetch.status), fetch.advertised ? "yes" : "no",
-                    fetch.error.map(OutputFormat.plain) ?? OutputFormat.plain(fetch.coding),
-                    OutputFormat.grouped(fetch.wireBytes), OutputFormat.grouped(fetch.bodyBytes),
-                ]
-            }
-        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        return rows.map { row in
-            zip(row, widths).map { String(repeating: " ", count: $1 - $0.count) + $0 }.joined(separator: "  ")
+    private var browserTable: String? {
+        guard let browser else { return nil }
+        let rows = browser.map { fetch in
+            [
+                String(fetch.number), String(fetch.status), fetch.advertised ? "yes" : "no",
+                fetch.error ?? fetch.coding,
+                OutputFormat.grouped(fetch.wireBytes), OutputFormat.grouped(fetch.bodyBytes),
+            ]
         }
+        let titles = ["fetch", "status", "advertised", "coding", "on the wire", "body"]
+        return OutputFormat.table([titles] + rows, alignsRight: true)
     }
 }

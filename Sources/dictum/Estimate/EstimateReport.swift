@@ -49,7 +49,4 @@ struct EstimateReport: Encodable, Sendable {
         suggestions = Routes.all(of: RouteSuggestion.all(of: items, estimator.measurement))
         warnings = collection.warnings.map(OutputFormat.plain)
     }
-
-    /// A JSON object on one line.
-    var json: String { OutputFormat.json(self) }
 }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import HTTP
 
-/// The cost of a fetch, for people and as JSON.
+/// The cost of a fetch, for people and as JSON, where every key is always present.
 struct FetchReport: Encodable, Equatable, Sendable {
     let url: String
     let status: Int
@@ -47,9 +47,6 @@ struct FetchReport: Encodable, Equatable, Sendable {
             "\(what): \(wireBytes) bytes on the wire for a body of \(bodyBytes), "
             + "\(Self.percentText(body: bodyBytes, wire: wireBytes)) saved\(named)\(kept)"
     }
-
-    /// A JSON object on one line that always has every key.
-    var json: String { OutputFormat.json(self) }
 }
 
 /// A value that is encoded as null if it is nil; the synthesized encoding would leave out its key.

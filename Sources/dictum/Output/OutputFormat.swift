@@ -33,13 +33,7 @@ enum OutputFormat {
 
     /// Returns a number with a comma before every three digits.
     static func grouped(_ number: Int) -> String {
-        let digits = Array(String(number))
-        var text = ""
-        for (index, digit) in digits.enumerated() {
-            if index > 0, (digits.count - index) % 3 == 0 { text += "," }
-            text.append(digit)
-        }
-        return text
+        number.formatted(.number.locale(Locale(identifier: "en_US")))
     }
 
     /// Returns a number with its noun in singular or plural.
@@ -57,8 +51,8 @@ enum OutputFormat {
             }.joined())
     }
 
-    /// Aligns rows in columns; nothing follows the last cell.
-    static func table(_ rows: [[String]]) -> String {
+    /// Aligns rows in columns, to the left or to the right; nothing follows the last cell.
+    static func table(_ rows: [[String]], alignsRight: Bool = false) -> String {
         let cells = rows.map { $0.map(plain) }
         let columns = cells.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in
@@ -66,8 +60,8 @@ enum OutputFormat {
         }
         return cells.map { row in
             row.enumerated().map { column, cell in
-                column == row.count - 1
-                    ? cell : cell + String(repeating: " ", count: widths[column] - cell.count)
+                let blanks = String(repeating: " ", count: widths[column] - cell.count)
+                return alignsRight ? blanks + cell : column == row.count - 1 ? cell : cell + blanks
             }.joined(separator: "  ")
         }.joined(separator: "\n")
     }

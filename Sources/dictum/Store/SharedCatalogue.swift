@@ -101,11 +101,11 @@ struct SharedCatalogue {
         let present = Set(keys)
         var found: [String: Entry] = [:]
         for news in try announcements() {
-            guard let chain = news.chain, let key = names.key(of: news.name), present.contains(key),
-                let digest = key.split(separator: ":").last.flatMap({ Digest(base64URL: String($0)) })
-            else { continue }
+            guard let chain = news.chain, let key = names.key(of: news.name), present.contains(key) else {
+                continue
+            }
             found[key] = Entry(
-                key: key, chain: chain, digest: digest, bytes: news.bytes,
+                key: key, chain: chain, digest: news.name.digest, bytes: news.bytes,
                 admittedAt: Int(news.rank / 1_000_000))
         }
         return found.values.sorted { left, right in

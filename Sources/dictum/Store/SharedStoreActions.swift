@@ -115,8 +115,7 @@ struct SharedStoreActions {
             try digests.isEmpty
             ? self.chosen(conditions, among: catalogue.entries(among: keys)).map(\.key)
             : keys.filter { key in
-                let digest = key.split(separator: ":").last.flatMap { Digest(base64URL: String($0)) }
-                return digest.map { digest in digests.contains { $0.names(digest) } } ?? false
+                SharedName(key: key).map { name in digests.contains { $0.names(name.digest) } } ?? false
             }
         guard !chosen.isEmpty else {
             throw CommandError(

@@ -11,9 +11,6 @@ struct TrainingReport: Encodable, Sendable {
     var sha256: String?
     var file: String?
 
-    /// A JSON object on one line.
-    var json: String { OutputFormat.json(self) }
-
     var text: String {
         let plain = verdict.plainBytes
         var lines = [
