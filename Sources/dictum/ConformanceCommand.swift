@@ -73,23 +73,18 @@ struct ConformanceCommand: ParsableCommand {
 
     func run() throws {
         signal(SIGPIPE, SIG_IGN)
-        do {
-            let (findings, isJudged) = try judge(rules())
-            if json {
-                for finding in findings { try StandardOutput.write(OutputFormat.json(finding)) }
-            } else {
-                try StandardOutput.write(Finding.text(findings))
-            }
-            if findings.contains(where: { $0.verdict == "fail" }) { throw ExitCode.failure }
-            // A client that cannot even run breaks no rule; a pipeline must not take that for a pass.
-            guard isJudged else {
-                throw CommandError(
-                    "the client asked for none of the URLs, so that nothing was judged; run it by hand, or here with -v"
-                )
-            }
-        } catch let error as CommandError {
-            StandardError.write("dictum: \(error)")
-            throw ExitCode.failure
+        let (findings, isJudged) = try judge(rules())
+        if json {
+            for finding in findings { try StandardOutput.write(OutputFormat.json(finding)) }
+        } else {
+            try StandardOutput.write(Finding.text(findings))
+        }
+        if findings.contains(where: { $0.verdict == "fail" }) { throw ExitCode.failure }
+        // A client that cannot even run breaks no rule; a pipeline must not take that for a pass.
+        guard isJudged else {
+            throw CommandError(
+                "the client asked for none of the URLs, so that nothing was judged; run it by hand, or here with -v"
+            )
         }
     }
 
@@ -111,13 +106,9 @@ struct ConformanceCommand: ParsableCommand {
         return try (conformance.run(page), conformance.isJudged(page))
     }
 
-    private func tls() throws(CommandError) -> TLSServer? {
+    private func tls() throws(TLSError) -> TLSServer? {
         guard let certificate, let privateKey else { return nil }
-        do throws(TLSError) {
-            let files = TLSServerSettings.Files(certificate: certificate, privateKey: privateKey)
-            return try TLSServer(TLSServerSettings(certificates: [files]), ticketKeys: TLSTicketKeys())
-        } catch {
-            throw CommandError(error.text)
-        }
+        let files = TLSServerSettings.Files(certificate: certificate, privateKey: privateKey)
+        return try TLSServer(TLSServerSettings(certificates: [files]), ticketKeys: TLSTicketKeys())
     }
 }

@@ -33,21 +33,15 @@ struct DemoCommand: ParsableCommand {
 
     func run() throws {
         Signals.block()
-        do {
-            let shown = if let versions { try DemoVersions(folder: versions) } else { DemoVersions.generated }
-            let demo = try Demo(shown, listen: listen)
-            try StandardOutput.write(DemoText.introduction(proxy: demo.proxyURL, admin: demo.adminURL))
-            try demo.printTable()
-            let program = Self.program
-            try StandardOutput.write(DemoText.nextSteps(feed: demo.feedURL, program: program))
-            if !once {
-                demo.keepChanging()
-                _ = Signals.wait()
-            }
-            demo.stop()
-        } catch {
-            StandardError.write("dictum: \((error as? StartError)?.textForOptions ?? "\(error)")")
-            throw ExitCode.failure
+        let shown = if let versions { try DemoVersions(folder: versions) } else { DemoVersions.generated }
+        let demo = try Demo(shown, listen: listen)
+        try StandardOutput.write(DemoText.introduction(proxy: demo.proxyURL, admin: demo.adminURL))
+        try demo.printTable()
+        try StandardOutput.write(DemoText.nextSteps(feed: demo.feedURL, program: Self.program))
+        if !once {
+            demo.keepChanging()
+            _ = Signals.wait()
         }
+        demo.stop()
     }
 }

@@ -40,7 +40,26 @@ struct Dictum: ParsableCommand {
             StandardError.write("dictum: \(mistake)")
             exit(withError: ExitCode.validationFailure)
         }
-        main(JoinedOptions.split(CommandLine.arguments.dropFirst()))
+        do {
+            var command = try parseAsRoot(JoinedOptions.split(CommandLine.arguments.dropFirst()))
+            try command.run()
+        } catch {
+            exit(withError: shown(error))
+        }
+    }
+
+    /// Returns an error in the form that the parser prints on one line, or an exit code once it is printed.
+    private static func shown(_ error: any Error) -> any Error {
+        switch error {
+        case let error as FetchError where error.isUsage:
+            StandardError.write("dictum: \(OutputFormat.plain(error.description))")
+            return ExitCode.validationFailure
+        case let error as FetchError: return CommandError(OutputFormat.plain(error.description))
+        case let error as CommandError: return CommandError(OutputFormat.plain(error.description))
+        case let error as TLSError: return CommandError(error.text)
+        case let error as StartError: return CommandError(error.textForOptions)
+        default: return error
+        }
     }
 
     static var commandNames: [String] {

@@ -105,13 +105,11 @@ struct DoctorCommand: ParsableCommand {
             var seen = doctor.examine()
             if browser { seen.browser = try ask(target, origin, doctor) }
             return seen
-        } catch let error as FetchError {
-            StandardError.write("dictum: \(error)")
         } catch let error as TLSError {
+            // It is about the file of --ca.
             StandardError.write("dictum: \(error.text)")
+            throw ExitCode.validationFailure
         }
-        // Both errors concern the arguments of the command.
-        throw ExitCode.validationFailure
     }
 
     private func check(_ method: Method) throws {
@@ -126,10 +124,10 @@ struct DoctorCommand: ParsableCommand {
 
     private func ask(
         _ url: FetchURL, _ origin: FetchURL?, _ doctor: Doctor
-    ) throws -> Result<[DoctorBrowser.Fetch], DevToolsPipe.Failure> {
+    ) throws -> Result<[DoctorBrowser.Fetch], CommandError> {
         guard let program = DoctorBrowser.find() else {
             return .failure(
-                .init(text: "there is no Chromium in PATH; install one, such as Debian's package chromium"))
+                CommandError("there is no Chromium in PATH; install one, such as Debian's package chromium"))
         }
         let root = try FetchURL(origin?.origin ?? url.origin)
         let pageURL = try page.map { text throws(FetchError) in try FetchURL(text) } ?? origin ?? root
@@ -142,9 +140,9 @@ struct DoctorCommand: ParsableCommand {
                 plan.trustedKeys.append(Body(key).digest)
             }
         } catch {
-            return .failure(.init(text: "\(error)"))
+            return .failure(CommandError("\(error)"))
         }
-        do throws(DevToolsPipe.Failure) {
+        do throws(CommandError) {
             return .success(try DoctorBrowser.run(program, plan, until: FetchDeadline(seconds: maxTime)))
         } catch {
             return .failure(error)

@@ -72,31 +72,20 @@ struct EstimateCommand: ParsableCommand {
 
     func run() throws {
         Signals.block()
-        do {
-            let page = try html.map { name throws(CommandError) in try ReportFile(name) }
-            let progress = ProgressBar(isWanted: !json)
-            let collection = try HistoryCollection(
-                of: sources, everySeconds: DurationText.seconds(every) ?? 30,
-                forSeconds: DurationText.seconds(time) ?? 600, request, progress)
-            let plan = ClientPlan(
-                clients: clients, mix: returns, seconds: DurationText.seconds(simulate) ?? 86_400)
-            let estimator = Estimator(plan: plan)
-            let first = try EstimateReport.FirstResponses.all(of: collection, estimator, progress)
-            let report = EstimateReport(collection, estimator, firstResponses: first, progress: progress)
-            for warning in report.warnings { StandardError.write("dictum: \(warning)") }
-            try StandardOutput.write(
-                json ? OutputFormat.json(report) : EstimateText.text(of: report), terminator: json ? "\n" : "")
-            try page?.write(Array(EstimatePage.html(of: report).utf8))
-        } catch let error as CommandError {
-            StandardError.write("dictum: \(OutputFormat.plain(error.description))")
-            throw ExitCode.failure
-        } catch let error as FetchError {
-            StandardError.write("dictum: \(error)")
-            throw error.isUsage ? ExitCode.validationFailure : ExitCode.failure
-        } catch let error as TLSError {
-            StandardError.write("dictum: \(error.text)")
-            throw ExitCode.failure
-        }
+        let page = try html.map { name throws(CommandError) in try ReportFile(name) }
+        let progress = ProgressBar(isWanted: !json)
+        let collection = try HistoryCollection(
+            of: sources, everySeconds: DurationText.seconds(every) ?? 30,
+            forSeconds: DurationText.seconds(time) ?? 600, request, progress)
+        let plan = ClientPlan(
+            clients: clients, mix: returns, seconds: DurationText.seconds(simulate) ?? 86_400)
+        let estimator = Estimator(plan: plan)
+        let first = try EstimateReport.FirstResponses.all(of: collection, estimator, progress)
+        let report = EstimateReport(collection, estimator, firstResponses: first, progress: progress)
+        for warning in report.warnings { StandardError.write("dictum: \(warning)") }
+        try StandardOutput.write(
+            json ? OutputFormat.json(report) : EstimateText.text(of: report), terminator: json ? "\n" : "")
+        try page?.write(Array(EstimatePage.html(of: report).utf8))
     }
 }
 

@@ -75,17 +75,12 @@ struct FetchCommand: ParsableCommand {
     func run() throws {
         // A write to a closed pipe then fails with an error that we report, instead of ending the process.
         signal(SIGPIPE, SIG_IGN)
-        do {
-            let fetched = try fetch()
-            let isFailure = fail && fetched.report.status >= 400
-            if !isFailure { try write(fetched.body) }
-            StandardError.write("dictum: \(fetched.report.line)")
-            if json { try StandardOutput.write(OutputFormat.json(fetched.report)) }
-            if isFailure { throw ExitCode.failure }
-        } catch let error as FetchError {
-            StandardError.write("dictum: \(error)")
-            throw error.isUsage ? ExitCode.validationFailure : ExitCode.failure
-        }
+        let fetched = try fetch()
+        let isFailure = fail && fetched.report.status >= 400
+        if !isFailure { try write(fetched.body) }
+        StandardError.write("dictum: \(fetched.report.line)")
+        if json { try StandardOutput.write(OutputFormat.json(fetched.report)) }
+        if isFailure { throw ExitCode.failure }
     }
 
     /// Fetches the URL, and with -L what it leads to.

@@ -97,20 +97,9 @@ struct TrainCommand: ParsableCommand {
 
     private func samples(_ estimator: Estimator, _ progress: ProgressBar) throws -> TrainingSamples {
         var samples = TrainingSamples(matching: try pattern)
-        do {
-            let collection = try HistoryCollection(
-                of: sources, everySeconds: 1, forSeconds: 0, request, progress)
-            for warning in collection.warnings {
-                StandardError.write("dictum: \(OutputFormat.plain(warning))")
-            }
-            for history in collection.histories {
-                samples.add(history, estimator, filesAreResources: true)
-            }
-        } catch let error as FetchError {
-            throw CommandError("\(error)")
-        } catch let error as TLSError {
-            throw CommandError(error.text)
-        }
+        let collection = try HistoryCollection(of: sources, everySeconds: 1, forSeconds: 0, request, progress)
+        for warning in collection.warnings { StandardError.write("dictum: \(OutputFormat.plain(warning))") }
+        for history in collection.histories { samples.add(history, estimator, filesAreResources: true) }
         if store.isGiven { try store.use { try samples.add($0.catalogue) } }
         let shapes = samples.shapes
         guard match != nil || shapes.count <= 1 else {

@@ -6,11 +6,6 @@ internal import HTTP
 ///
 /// Messages are JSON, each followed by a NUL. Blocking, for one thread. The browser ends with this object.
 final class DevToolsPipe {
-    /// A failure of the browser: it does not start, or responds with an error.
-    struct Failure: Error {
-        let text: String
-    }
-
     private static let messageBytesMax = 64 << 20
     private static let endMilliseconds = 5_000
 
@@ -28,7 +23,7 @@ final class DevToolsPipe {
         let parameters: [String: Any]
     }
 
-    init(_ program: String, arguments: [String]) throws(Failure) {
+    init(_ program: String, arguments: [String]) throws(CommandError) {
         let (toBrowser, fromBrowser) = (try Self.pipe(), try Self.pipe())
         defer {
             close(toBrowser.readEnd)
@@ -44,7 +39,7 @@ final class DevToolsPipe {
         } catch {
             close(commands)
             close(replies)
-            throw Failure(text: "\(program): \(error.text)")
+            throw CommandError("\(program): \(error.text)")
         }
     }
 
@@ -63,10 +58,10 @@ final class DevToolsPipe {
         }
     }
 
-    private static func pipe() throws(Failure) -> (readEnd: Int32, writeEnd: Int32) {
+    private static func pipe() throws(CommandError) -> (readEnd: Int32, writeEnd: Int32) {
         var ends: [Int32] = [-1, -1]
         // Safe: the array has the two places that pipe fills.
-        guard unsafe Glibc.pipe(&ends) == 0 else { throw Failure(text: SystemError(code: errno).text) }
+        guard unsafe Glibc.pipe(&ends) == 0 else { throw CommandError(SystemError(code: errno).text) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
     }
@@ -77,25 +72,25 @@ final class DevToolsPipe {
     func call(
         _ method: String, _ parameters: [String: Any] = [:], session: String? = nil,
         until deadline: FetchDeadline
-    ) throws(Failure) -> [String: Any] {
+    ) throws(CommandError) -> [String: Any] {
         let id = try send(method, parameters, session: session)
         while true {
             guard let message = try receive(until: deadline) else {
-                throw Failure(text: "\(method) timed out")
+                throw CommandError("\(method) timed out")
             }
             guard message["id"] as? Int == id else {
                 keep(message)
                 continue
             }
             if let error = message["error"] as? [String: Any] {
-                throw Failure(text: "\(method): \(error["message"] as? String ?? "failed")")
+                throw CommandError("\(method): \(error["message"] as? String ?? "failed")")
             }
             return message["result"] as? [String: Any] ?? [:]
         }
     }
 
     /// Returns the next event, or nil if none comes before the deadline.
-    func nextEvent(until deadline: FetchDeadline) throws(Failure) -> Event? {
+    func nextEvent(until deadline: FetchDeadline) throws(CommandError) -> Event? {
         while events.isEmpty {
             guard let message = try receive(until: deadline) else { return nil }
             keep(message)
@@ -112,24 +107,25 @@ final class DevToolsPipe {
 
     // MARK: Messages
 
-    private func send(_ method: String, _ parameters: [String: Any], session: String?) throws(Failure) -> Int
+    private func send(_ method: String, _ parameters: [String: Any], session: String?) throws(CommandError)
+        -> Int
     {
         lastID += 1
         var message: [String: Any] = ["id": lastID, "method": method, "params": parameters]
         if let session { message["sessionId"] = session }
         guard let data = try? JSONSerialization.data(withJSONObject: message) else {
-            throw Failure(text: "\(method) cannot be sent")
+            throw CommandError("\(method) cannot be sent")
         }
         do throws(SystemError) {
             try OutputFile.write([UInt8](data) + [0], to: commands)
         } catch {
-            throw Failure(text: "the browser ended; start it by hand to see why")
+            throw CommandError("the browser ended; start it by hand to see why")
         }
         return lastID
     }
 
     /// Returns the next message, or nil if none comes in time.
-    private func receive(until deadline: FetchDeadline) throws(Failure) -> [String: Any]? {
+    private func receive(until deadline: FetchDeadline) throws(CommandError) -> [String: Any]? {
         while true {
             if let end = unread.firstIndex(of: 0) {
                 let data = Data(unread[..<end])
@@ -140,13 +136,13 @@ final class DevToolsPipe {
                 continue
             }
             guard unread.count < Self.messageBytesMax else {
-                throw Failure(text: "the browser sent too long a message")
+                throw CommandError("the browser sent too long a message")
             }
             guard try fill(until: deadline) else { return nil }
         }
     }
 
-    private func fill(until deadline: FetchDeadline) throws(Failure) -> Bool {
+    private func fill(until deadline: FetchDeadline) throws(CommandError) -> Bool {
         var entry = pollfd(fd: replies, events: Int16(POLLIN), revents: 0)
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         // Safe: one entry, used within the call.
@@ -155,7 +151,7 @@ final class DevToolsPipe {
         guard ready > 0 else { return false }
         // Safe: the kernel writes at most as much as the buffer holds.
         let count = unsafe read(replies, &buffer, buffer.count)
-        guard count > 0 else { throw Failure(text: "the browser ended; start it by hand to see why") }
+        guard count > 0 else { throw CommandError("the browser ended; start it by hand to see why") }
         unread += buffer[..<count]
         return true
     }

@@ -239,7 +239,7 @@ struct Diagnosis: Sendable {
     private mutating func judgeBrowser() {
         switch seen.browser {
         case nil: break
-        case .failure(let failure)?: findings.append(.browserFailed(failure.text))
+        case .failure(let failure)?: findings.append(.browserFailed(failure.description))
         case .success(let fetches)?:
             let deltas = fetches.filter(\.isDelta).count
             let later = fetches.dropFirst()

@@ -54,7 +54,7 @@ struct DoctorBrowser {
     /// Runs a plan in a browser with a temporary profile.
     static func run(
         _ program: String, _ plan: Plan, until deadline: FetchDeadline
-    ) throws(DevToolsPipe.Failure) -> [Fetch] {
+    ) throws(CommandError) -> [Fetch] {
         let profile = FileManager.default.temporaryDirectory.appending(
             path: "dictum-doctor-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: profile) }
@@ -64,7 +64,7 @@ struct DoctorBrowser {
 
     private init(
         _ program: String, _ plan: Plan, profile: String, _ deadline: FetchDeadline
-    ) throws(DevToolsPipe.Failure) {
+    ) throws(CommandError) {
         var arguments = [
             "--headless=new", "--remote-debugging-pipe", "--user-data-dir=\(profile)", "--no-first-run",
             "--no-default-browser-check", "--disable-background-networking", "--disable-component-update",
@@ -83,18 +83,18 @@ struct DoctorBrowser {
         let attached = try pipe.call(
             "Target.attachToTarget", ["targetId": target["targetId"] ?? "", "flatten": true], until: deadline)
         guard let session = attached["sessionId"] as? String else {
-            throw DevToolsPipe.Failure(text: "the browser did not open a page")
+            throw CommandError("the browser did not open a page")
         }
         self.session = session
     }
 
     private func call(
         _ method: String, _ parameters: [String: Any] = [:]
-    ) throws(DevToolsPipe.Failure) -> [String: Any] {
+    ) throws(CommandError) -> [String: Any] {
         try pipe.call(method, parameters, session: session, until: deadline)
     }
 
-    private mutating func fetchAll() throws(DevToolsPipe.Failure) -> [Fetch] {
+    private mutating func fetchAll() throws(CommandError) -> [Fetch] {
         _ = try call("Network.enable")
         _ = try call("Page.enable")
         try setFields()
@@ -111,7 +111,7 @@ struct DoctorBrowser {
 
     private func pause() { usleep(UInt32(clamping: plan.pauseMilliseconds * 1000)) }
 
-    private func setFields() throws(DevToolsPipe.Failure) {
+    private func setFields() throws(CommandError) {
         var fields: [String: String] = [:]
         for (name, value) in plan.fields.fields where name != .cookie { fields[name.text] = value }
         if !fields.isEmpty { _ = try call("Network.setExtraHTTPHeaders", ["headers": fields]) }
@@ -126,7 +126,7 @@ struct DoctorBrowser {
         }
     }
 
-    private func loadPage() throws(DevToolsPipe.Failure) {
+    private func loadPage() throws(CommandError) {
         let loaded = try call("Page.navigate", ["url": plan.page.text])
         switch loaded["errorText"] as? String {
         case nil: break
@@ -134,13 +134,13 @@ struct DoctorBrowser {
         // anything.
         case "net::ERR_HTTP_RESPONSE_CODE_FAILURE"?: return try loadEmptyPage()
         case let error?:
-            throw DevToolsPipe.Failure(text: "cannot load the page \(plan.page.text): \(error)")
+            throw CommandError("cannot load the page \(plan.page.text): \(error)")
         }
         _ = try wait(for: "Page.loadEventFired")
     }
 
     /// Loads an empty page in place of the server's.
-    private func loadEmptyPage() throws(DevToolsPipe.Failure) {
+    private func loadEmptyPage() throws(CommandError) {
         _ = try call("Page.navigate", ["url": "about:blank"])
         _ = try call("Fetch.enable", ["patterns": [["resourceType": "Document"]]])
         pipe.forgetEvents()
@@ -158,16 +158,15 @@ struct DoctorBrowser {
         _ = try call("Fetch.disable")
     }
 
-    private func wait(for method: String) throws(DevToolsPipe.Failure) -> DevToolsPipe.Event {
+    private func wait(for method: String) throws(CommandError) -> DevToolsPipe.Event {
         while let event = try pipe.nextEvent(until: deadline) {
             if event.method == method { return event }
         }
-        throw DevToolsPipe.Failure(
-            text: "loading the page \(plan.page.text) timed out; choose another with --page")
+        throw CommandError("loading the page \(plan.page.text) timed out; choose another with --page")
     }
 
     /// Lets the page fetch the URL past the browser's cache, and collects the browser's events about it.
-    private func fetch(_ number: Int) throws(DevToolsPipe.Failure) -> Fetch {
+    private func fetch(_ number: Int) throws(CommandError) -> Fetch {
         // These events belong to the page's own requests.
         pipe.forgetEvents()
         let credentials = plan.page.origin == plan.url.origin ? "same-origin" : "omit"

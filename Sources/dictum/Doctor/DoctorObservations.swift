@@ -24,7 +24,7 @@ struct DoctorObservations: Sendable {
     var hasCredentials = false
     var page = PageOrigin.sameOrigin
     /// The results of a real browser; nil if none was used.
-    var browser: Result<[DoctorBrowser.Fetch], DevToolsPipe.Failure>?
+    var browser: Result<[DoctorBrowser.Fetch], CommandError>?
     var failure: FetchError?
 
     /// True if the response of the URL is for one user, and a browser does not keep it for long.

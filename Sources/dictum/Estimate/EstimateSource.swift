@@ -12,12 +12,10 @@ enum EstimateSource {
     private static let listBytesMax = 1 << 20
 
     /// Recognises a URL, a folder, a HAR file (`.har` or `.json`), or a text file with a URL per line.
-    init(_ text: String) throws(CommandError) {
+    init(_ text: String) throws {
         if text.contains("://") {
-            do throws(FetchError) {
-                self = .url(try FetchURL(text))
-                return
-            } catch { throw CommandError("\(error)") }
+            self = .url(try FetchURL(text))
+            return
         }
         var isFolder: ObjCBool = false
         // Foundation writes the local variable during the call only.

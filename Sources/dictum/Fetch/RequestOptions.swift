@@ -46,13 +46,7 @@ struct RequestOptions: ParsableArguments {
         return .http1
     }
 
-    func fields() throws -> RequestFields {
-        do throws(RequestFields.Mistake) {
-            return try RequestFields(header, cookie: cookie)
-        } catch {
-            throw ValidationError(error.text)
-        }
-    }
+    func fields() throws -> RequestFields { try RequestFields(header, cookie: cookie) }
 }
 
 /// The options for the method and the content of a request, as curl names them.
@@ -97,11 +91,6 @@ enum VersionChoice: EnumerableFlag {
 
 /// Request fields that the user has given.
 struct RequestFields: Sendable {
-    /// A text that is no valid field, or a field that the user may not set.
-    struct Mistake: Error {
-        let text: String
-    }
-
     private(set) var fields: [(name: HeaderName, value: String)] = []
 
     /// The fields of message framing and those that `--accept` and the cache control.
@@ -112,22 +101,22 @@ struct RequestFields: Sendable {
 
     init() {}
 
-    /// Parses texts of the form `Name: value`.
-    init(_ texts: [String], cookie: String?) throws(Mistake) {
+    /// Parses texts of the form `Name: value`; throws for those that are none, and for fields that the user may not set.
+    init(_ texts: [String], cookie: String?) throws(ValidationError) {
         for text in texts {
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
             let value = parts.count == 2 ? parts[1].trimmed : ""
             guard parts.count == 2, let name = HeaderName(String(parts[0])), Self.isValue(value) else {
-                throw Mistake(text: "-H \(text.debugDescription): expected 'Name: value'")
+                throw ValidationError("-H \(text.debugDescription): expected 'Name: value'")
             }
             guard !Self.taken.contains(name) else {
-                throw Mistake(text: "-H \(text.debugDescription): this field is set by dictum itself")
+                throw ValidationError("-H \(text.debugDescription): this field is set by dictum itself")
             }
             fields.append((name, value))
         }
         guard let cookie else { return }
         guard Self.isValue(cookie), !cookie.isEmpty else {
-            throw Mistake(text: "--cookie: expected 'NAME=VALUE; NAME=VALUE'")
+            throw ValidationError("--cookie: expected 'NAME=VALUE; NAME=VALUE'")
         }
         fields.append((.cookie, cookie))
     }

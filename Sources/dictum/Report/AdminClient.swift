@@ -23,21 +23,16 @@ struct AdminOptions: ParsableArguments {
         }
     }
 
-    func client() throws -> AdminClient { try Self.client(config: config, admin: admin) }
+    func client() throws(FetchError) -> AdminClient { try Self.client(config: config, admin: admin) }
 
     /// Returns a client of the admin listener that a file or a URL names.
-    static func client(config: String?, admin: String?) throws -> AdminClient {
+    static func client(config: String?, admin: String?) throws(FetchError) -> AdminClient {
         let environment = ProcessInfo.processInfo.environment
-        do throws(FetchError) {
-            guard let config else {
-                return try AdminClient(
-                    admin ?? AdminClient.standardURL, token: environment["DICTUM_ADMIN_TOKEN"])
-            }
-            return try AdminClient(configuration(config, environment))
-        } catch {
-            StandardError.write("dictum: \(error)")
-            throw error.isUsage ? ExitCode.validationFailure : ExitCode.failure
+        guard let config else {
+            return try AdminClient(
+                admin ?? AdminClient.standardURL, token: environment["DICTUM_ADMIN_TOKEN"])
         }
+        return try AdminClient(configuration(config, environment))
     }
 
     /// Reads the configuration; exits if it is invalid or names no admin listener.

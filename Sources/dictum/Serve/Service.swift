@@ -66,13 +66,13 @@ struct Service {
 
     /// Starts the program as it is on disk now; returns true if a successor is starting.
     private func startSuccessor() -> Bool {
-        do throws(Successor.CannotStart) {
+        do throws(CommandError) {
             let successor = try Successor(sockets: proxy.server.listeningSockets())
             proxy.log.info("SIGUSR2: started the successor, process \(successor.pid)")
             Thread.detachNewThread { [events] in events.post(.successor(successor.wait())) }
             return true
         } catch {
-            proxy.log.error("cannot start the successor; this process continues: \(error.text)")
+            proxy.log.error("cannot start the successor; this process continues: \(error)")
             return false
         }
     }

@@ -16,20 +16,15 @@ struct Successor: Sendable {
         case failed(String)
     }
 
-    /// A reason why it could not be started.
-    struct CannotStart: Error {
-        let text: String
-    }
-
     let pid: pid_t
     /// The pipe on which it reports that it accepts; closed if it ends.
     private let readiness: Int32
 
     /// Starts it with the arguments of this process.
-    init(sockets: [ListeningSocket]) throws(CannotStart) {
+    init(sockets: [ListeningSocket]) throws(CommandError) {
         var ends: [Int32] = [-1, -1]
         // Safe: the array has the two places that pipe fills.
-        guard unsafe pipe(&ends) == 0 else { throw CannotStart(text: SystemError(code: errno).text) }
+        guard unsafe pipe(&ends) == 0 else { throw CommandError(SystemError(code: errno).text) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         defer { close(ends[1]) }
         do throws(SystemError) {
@@ -38,7 +33,7 @@ struct Successor: Sendable {
                 environment: Self.environment(socketCount: sockets.count), passing: sockets, last: ends[1])
         } catch {
             close(ends[0])
-            throw CannotStart(text: "\(Self.program): \(error.text)")
+            throw CommandError("\(Self.program): \(error.text)")
         }
         readiness = ends[0]
     }

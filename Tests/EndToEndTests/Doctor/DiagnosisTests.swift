@@ -235,7 +235,7 @@ struct DiagnosisTests {
         let diagnosis = Diagnosis(observations)
         #expect(diagnosis.findings.last == finding)
         #expect(diagnosis.works == (finding.level != .problem))
-        observations.browser = .failure(.init(text: "none"))
+        observations.browser = .failure(CommandError("none"))
         #expect(Diagnosis(observations).findings.last == .browserFailed("none"))
     }
 }
