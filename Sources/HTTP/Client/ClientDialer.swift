@@ -2,13 +2,7 @@
 ///
 /// Confined to its loop. Browsers choose in the same way: by ALPN over TLS, and never without TLS.
 package final class ClientDialer {
-    package typealias Ending = (Result<any RequestStream, DialError>) -> Void
-
-    /// A reason why there is no connection.
-    package enum DialError: Error {
-        case upstream(UpstreamError)
-        case http2(HTTP2Failure)
-    }
+    package typealias Ending = (Result<any RequestStream, UpstreamError>) -> Void
 
     private let settings: ClientSettings
     private let protocols: HTTPProtocols
@@ -42,10 +36,10 @@ package final class ClientDialer {
                 transport, to: target.endpoint, core: core, deadline: core.now + settings.connectTimeout
             ) { [unowned self] result in
                 handshake = nil
-                onEnd(result.mapError { .upstream($0) }.flatMap { connection(over: $0, to: targetPool) })
+                onEnd(result.flatMap { connection(over: $0, to: targetPool) })
             }
         } catch {
-            onEnd(.failure(.upstream(.connectFailed(error))))
+            onEnd(.failure(.connectFailed(error)))
         }
     }
 
@@ -55,7 +49,7 @@ package final class ClientDialer {
 
     private func connection(
         over transport: any ConnectionTransport, to targetPool: TargetPool
-    ) -> Result<any RequestStream, DialError> {
+    ) -> Result<any RequestStream, UpstreamError> {
         let isHTTP2 = (transport as? TLSTransport).map(\.facts.isHTTP2) ?? true
         guard isHTTP2 else {
             guard protocols.contains(.http1) else { return .failure(.http2(.notSpoken)) }
@@ -64,7 +58,7 @@ package final class ClientDialer {
         guard
             let connection = HTTP2ClientConnection(
                 transport, scheme: targetPool.target.scheme, settings: settings, core: core)
-        else { return .failure(.upstream(.connectFailed(SystemError(code: 0)))) }
+        else { return .failure(.connectFailed(SystemError(code: 0))) }
         http2[targetPool.target] = connection
         return .success(connection)
     }

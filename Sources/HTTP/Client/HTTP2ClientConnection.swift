@@ -13,9 +13,11 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
     let io: ConnectionCore
     private let settings: ClientSettings
     private let scheme: UpstreamTarget.Scheme
-    private var engine: ClientFrameEngine?
-    private var handler: (any VersionedResponseHandler)?
+    private var engine: FrameEngine?
+    private var handler: (any ResponseHandler)?
     private var phase = Phase.idle
+    /// The stream of the current request; others can only be pushes that a server began before it knew our SETTINGS.
+    private var stream: Int32 = 0
     /// The time from which the current wait counts: for a request, a head, or more of a body.
     private var waitBegan: Int64
     private var method = Method.get
@@ -48,7 +50,7 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
         io = ConnectionCore(transport, now: core.now)
         assembler = ResponseAssembler(limits: settings.limits)
         waitBegan = core.now
-        engine = ClientFrameEngine(owner: self, fieldBytesMax: settings.limits.headBytes)
+        engine = FrameEngine(client: self, fieldBytesMax: settings.limits.headBytes)
         guard engine != nil else { return nil }
         io.token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
         // Bytes that came with the end of the handshake have already left the socket.
@@ -58,10 +60,13 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
 
     // MARK: The request
 
-    package func begin(_ head: RequestHead, handler: any VersionedResponseHandler) {
+    package func begin(_ head: RequestHead, handler: any ResponseHandler) {
         self.handler = handler
         let fields = FieldBlock(head, scheme: scheme == .https ? "https" : "http")
-        guard phase == .idle, engine?.submit(fields) == true else { return fail(.upstream(.stale)) }
+        guard phase == .idle, let stream = engine?.submitRequest(fields), stream > 0 else {
+            return fail(.stale)
+        }
+        self.stream = stream
         phase = .awaitingHead
         method = head.method
         waitBegan = core.now
@@ -92,7 +97,7 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
         // Only once everything before the failure has been read: it may be a response.
         if io.isBroken, !io.isReadable { endOfConnection() }
         // The engine ends a connection whose frames are wrong, and has told the server so.
-        if let engine, !engine.isInUse, io.output.isEmpty {
+        if let engine, !engine.wantsRead, !engine.wantsWrite, io.output.isEmpty {
             if let goAwayCode, goAwayCode != 0 {
                 fail(.http2(.goAway(goAwayCode)))
             } else {
@@ -130,7 +135,7 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
         guard let engine else { return bytes.count }
         if exchanges == 0, !hasHeard, bytes.startsAsHTTP1 {
             fail(.http2(.notSpoken))
-        } else if !engine.receive(bytes) {
+        } else if engine.receive(bytes) != nil {
             fail(.http2(.violation))
         }
         hasHeard = true
@@ -141,25 +146,17 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
 
     // MARK: Ends
 
-    private enum Failure {
-        case upstream(UpstreamError)
-        case http2(HTTP2Failure)
-    }
-
     private func endOfConnection() {
         if let goAwayCode, goAwayCode != 0 { return fail(.http2(.goAway(goAwayCode))) }
-        if phase == .body { return fail(.upstream(.truncated)) }
-        fail(.upstream(exchanges > 0 && !hasHeard ? .stale : .closedBeforeHead))
+        if phase == .body { return fail(.truncated) }
+        fail(exchanges > 0 && !hasHeard ? .stale : .closedBeforeHead)
     }
 
     /// Ends the connection, and the exchange if there is one.
-    private func fail(_ failure: Failure) {
+    private func fail(_ error: UpstreamError) {
         let handler = handler
         close()
-        switch failure {
-        case .upstream(let error): handler?.failed(error)
-        case .http2(let failure): handler?.failed(failure)
-        }
+        handler?.failed(error)
     }
 
     private func complete() {
@@ -187,8 +184,8 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
     package func expired(_ core: EventLoop.Core) {
         switch phase {
         case .idle: close()
-        case .awaitingHead: fail(.upstream(.headTimeout))
-        case .body: fail(.upstream(.idleTimeout))
+        case .awaitingHead: fail(.headTimeout)
+        case .body: fail(.idleTimeout)
         case .closed: break
         }
     }
@@ -210,24 +207,25 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
 }
 
 /// The response's frames.
-extension HTTP2ClientConnection: ClientFrameEngineOwner {
-    func field(_ name: Span<UInt8>, _ value: Span<UInt8>) {
-        guard handler != nil else { return }
+extension HTTP2ClientConnection: FrameEngineOwner {
+    func field(_ name: Span<UInt8>, _ value: Span<UInt8>, stream id: Int32) -> Bool {
+        guard id == stream, handler != nil else { return true }
         do throws(ParseError) {
             try assembler.append(name, value, isTrailer: phase == .body)
         } catch {
-            fail(.upstream(.malformed(error)))
+            fail(.malformed(error))
         }
+        return true
     }
 
-    func fieldsEnded(endsStream: Bool) {
-        guard handler != nil else { return }
+    func fieldsEnded(stream id: Int32, endsStream: Bool) {
+        guard id == stream, handler != nil else { return }
         isComplete = endsStream
         guard phase == .awaitingHead else { return trailers = assembler.finishTrailers() }
         do throws(ParseError) {
             try take(assembler.finish())
         } catch {
-            fail(.upstream(.malformed(error)))
+            fail(.malformed(error))
         }
     }
 
@@ -247,26 +245,30 @@ extension HTTP2ClientConnection: ClientFrameEngineOwner {
         handler?.receivedHead(head, framing: framing)
     }
 
-    func data(_ bytes: Span<UInt8>) {
-        guard handler != nil else { return }
+    func data(_ bytes: Span<UInt8>, stream id: Int32) {
+        guard id == stream, handler != nil else { return }
         waitBegan = core.now
         io.bodyPace?.passed(bytes.count, at: core.now, settings.pace)
         handler?.receivedBody(bytes)
     }
 
-    func bodyEnded() { isComplete = true }
+    func bodyEnded(stream id: Int32) {
+        if id == stream { isComplete = true }
+    }
 
-    func serverReset(_ error: UInt32) { resetCode = error }
+    func peerReset(stream id: Int32, error: UInt32) {
+        if id == stream { resetCode = error }
+    }
 
-    func serverGoesAway(_ error: UInt32) { goAwayCode = error }
+    func peerGoesAway(_ error: UInt32) { goAwayCode = error }
 
-    func closed(_ error: UInt32) {
-        guard handler != nil else { return }
+    func closed(stream id: Int32, error: UInt32) {
+        guard id == stream, handler != nil else { return }
         if let resetCode, !isComplete {
             fail(.http2(resetCode == HTTP2Error.refusedStream.rawValue ? .refused : .reset(resetCode)))
         } else if let goAwayCode, error == HTTP2Error.refusedStream.rawValue {
             // RFC 9113 section 6.8: the server has not seen the request, so another connection may serve it.
-            if exchanges > 0 { return fail(.upstream(.stale)) }
+            if exchanges > 0 { return fail(.stale) }
             fail(.http2(goAwayCode == 0 ? .refused : .goAway(goAwayCode)))
         } else if isComplete, error == HTTP2Error.noError.rawValue {
             complete()

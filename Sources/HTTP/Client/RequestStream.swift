@@ -6,17 +6,9 @@ package protocol RequestStream: AnyObject {
     /// The public key of the server's certificate (SubjectPublicKeyInfo in DER); nil without TLS.
     var peerKey: [UInt8]? { get }
     /// Sends a request without content.
-    func begin(_ head: RequestHead, handler: any VersionedResponseHandler)
+    func begin(_ head: RequestHead, handler: any ResponseHandler)
     /// Gives up the exchange; the handler receives no further call.
     func abort()
-}
-
-/// The receiver of a response that may come by HTTP/2.
-package protocol VersionedResponseHandler: ResponseHandler {
-    /// No complete response will come, for a reason that only HTTP/2 has.
-    ///
-    /// The last call.
-    func failed(_ failure: HTTP2Failure)
 }
 
 /// A reason why no complete response came, which only HTTP/2 has.
@@ -47,7 +39,7 @@ package enum HTTP2Failure: Error, Equatable, Sendable {
 extension ClientConnection: RequestStream {
     package var version: HTTPVersion { .http11 }
 
-    package func begin(_ head: RequestHead, handler: any VersionedResponseHandler) {
+    package func begin(_ head: RequestHead, handler: any ResponseHandler) {
         begin(head, framing: .none, handler: handler)
     }
 }

@@ -43,4 +43,6 @@ package enum UpstreamError: Error, Equatable, Sendable {
     case truncated
     /// Nothing came, or nothing was taken, for too long.
     case idleTimeout
+    /// A reason that only HTTP/2 has; the proxy does not use that for upstreams.
+    case http2(HTTP2Failure)
 }

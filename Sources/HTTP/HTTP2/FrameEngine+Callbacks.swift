@@ -27,16 +27,17 @@ extension FrameEngine {
         }
         unsafe nghttp2_session_callbacks_set_on_header_callback(callbacks) {
             _, frame, name, nameCount, value, valueCount, _, user in
-            // Safe: nghttp2 passes valid bytes for the call.
-            guard let engine = unsafe FrameEngine.engine(user), let frame = unsafe frame?.pointee else {
-                return 0
-            }
+            // Safe: nghttp2 passes valid bytes for the call. A push, which a server may begin before it knows our SETTINGS,
+            // has the number of the request's stream too.
+            guard let engine = unsafe FrameEngine.engine(user), let frame = unsafe frame?.pointee,
+                unsafe frame.hd.type == UInt8(NGHTTP2_HEADERS.rawValue)
+            else { return 0 }
             let name = unsafe UnsafeBufferPointer(start: name, count: nameCount)
             let value = unsafe UnsafeBufferPointer(start: value, count: valueCount)
             let goesOn = unsafe engine.owner.field(name.span, value.span, stream: frame.hd.stream_id)
             return goesOn ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
         }
-        // RFC 9113 section 8.2.1: such a field makes the request malformed; nghttp2 alone would drop the field.
+        // RFC 9113 section 8.2.1: such a field makes the message malformed; nghttp2 alone would drop the field.
         unsafe nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, _, _, _, _, _, _, _ in
             NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
         }
@@ -101,13 +102,15 @@ extension FrameEngine {
         case .headers:
             if unsafe frame.headers.cat == NGHTTP2_HCAT_REQUEST {
                 owner.headEnded(stream: head.stream, endsStream: head.endsStream)
-            } else if head.endsStream {
-                owner.requestEnded(stream: head.stream)
+            } else {
+                owner.fieldsEnded(stream: head.stream, endsStream: head.endsStream)
             }
         case .data:
-            if head.endsStream { owner.requestEnded(stream: head.stream) }
+            if head.endsStream { owner.bodyEnded(stream: head.stream) }
         case .reset:
-            owner.clientReset(stream: head.stream)
+            unsafe owner.peerReset(stream: head.stream, error: frame.rst_stream.error_code)
+        case .goAway:
+            unsafe owner.peerGoesAway(frame.goaway.error_code)
         case .priorityUpdate:
             receivedPriorityUpdate(on: head.stream)
         case .priority, .continuation, .other: break

@@ -6,7 +6,7 @@ internal import Primitives
 /// All calls come from within the engine's own `receive` and `send`. The receiver may call the engine back, except for
 /// those two.
 protocol FrameEngineOwner: AnyObject {
-    /// A header section has begun: that of a request, or its trailers.
+    /// A header section has begun: that of a request, or another one.
     func fieldsBegan(stream: Int32, areTrailers: Bool)
     /// A field, its name in lower case and both checked by RFC 9113 section 8.2; valid during the call.
     ///
@@ -14,12 +14,17 @@ protocol FrameEngineOwner: AnyObject {
     func field(_ name: Span<UInt8>, _ value: Span<UInt8>, stream: Int32) -> Bool
     /// The head of a request is complete, and with it the request if it `endsStream`.
     func headEnded(stream: Int32, endsStream: Bool)
-    /// A piece of a request's body; valid during the call.
+    /// A header section that begins no request is complete, and with it the message if it `endsStream`: the trailers of a
+    /// request, or a head or the trailers of a response.
+    func fieldsEnded(stream: Int32, endsStream: Bool)
+    /// A piece of the peer's body; valid during the call.
     func data(_ bytes: Span<UInt8>, stream: Int32)
-    /// The body of a request is complete, and its trailers.
-    func requestEnded(stream: Int32)
-    /// The client has reset a stream.
-    func clientReset(stream: Int32)
+    /// The body is complete, has its declared length, and no trailers follow.
+    func bodyEnded(stream: Int32)
+    /// The peer has reset a stream.
+    func peerReset(stream: Int32, error: UInt32)
+    /// The peer takes no further request.
+    func peerGoesAway(_ error: UInt32)
     /// The client has signalled the priority of a stream by a PRIORITY_UPDATE (RFC 9218 section 7.1).
     func prioritized(stream: Int32, _ value: Span<UInt8>)
     /// A frame has been put into the output.
@@ -32,9 +37,20 @@ protocol FrameEngineOwner: AnyObject {
     func writeData(head: Span<UInt8>, count: Int, stream: Int32) -> FrameEngine.DataOutcome
 }
 
+/// What only a server takes: requests with priorities, whose responses have bodies; and what only a client takes.
+extension FrameEngineOwner {
+    func fieldsBegan(stream: Int32, areTrailers: Bool) {}
+    func headEnded(stream: Int32, endsStream: Bool) {}
+    func prioritized(stream: Int32, _ value: Span<UInt8>) {}
+    func frameSent(_ frame: HTTP2Frame) {}
+    func bodyReady(stream: Int32, countMax: Int) -> FrameEngine.BodyPart { .none }
+    func writeData(head: Span<UInt8>, count: Int, stream: Int32) -> FrameEngine.DataOutcome { .gone }
+    func peerGoesAway(_ error: UInt32) {}
+}
+
 /// The frames, streams, windows and header compression of one HTTP/2 connection, by nghttp2.
 ///
-/// Confined to its loop. Beside `ClientFrameEngine`, the only file that calls the library.
+/// Confined to its loop. With its callbacks, the only file that calls the library.
 @safe final class FrameEngine {
     /// The outcome of writing a DATA frame.
     enum DataOutcome {
@@ -61,20 +77,42 @@ protocol FrameEngineOwner: AnyObject {
     var priorityUpdate: [UInt8] = []
 
     /// Makes the server's side, and queues its SETTINGS; nil without memory.
-    init?(owner: any FrameEngineOwner, settings: HTTP2Settings) {
-        self.owner = owner
+    convenience init?(owner: any FrameEngineOwner, settings: HTTP2Settings) {
+        guard let options = unsafe Self.makeOptions() else { return nil }
+        defer { unsafe nghttp2_option_del(options) }
+        unsafe self.init(owner, settings.entries, window: settings.connectionWindow) {
+            unsafe nghttp2_session_server_new2(&$0, $1, nil, options)
+        }
+    }
+
+    /// Makes the client's side, and queues preface and SETTINGS; nil without memory.
+    ///
+    /// Windows open by themselves as bytes come, since the receiver takes all of them.
+    convenience init?(client owner: any FrameEngineOwner, fieldBytesMax: Int) {
+        let entries = HTTP2Settings.clientEntries(fieldBytesMax: fieldBytesMax)
+        unsafe self.init(owner, entries, window: HTTP2Settings.clientWindow) {
+            unsafe nghttp2_session_client_new(&$0, $1, nil)
+        }
+    }
+
+    private init?(
+        _ owner: any FrameEngineOwner, _ settings: [(id: UInt16, value: UInt32)], window: Int,
+        make: (inout OpaquePointer?, OpaquePointer) -> Int32
+    ) {
         var made: OpaquePointer?
         // Safe: the object is not used by nghttp2 before the first `receive` or `send`, and frees the session before
         // it goes itself.
         guard let callbacks = unsafe Self.makeCallbacks() else { return nil }
         defer { unsafe nghttp2_session_callbacks_del(callbacks) }
-        guard let options = unsafe Self.makeOptions() else { return nil }
-        defer { unsafe nghttp2_option_del(options) }
-        guard unsafe nghttp2_session_server_new2(&made, callbacks, nil, options) == 0, let made = unsafe made
-        else { return nil }
+        guard unsafe make(&made, callbacks) == 0, let made = unsafe made else { return nil }
+        self.owner = owner
         unsafe session = made
         unsafe nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
-        submit(settings)
+        let entries = settings.map { nghttp2_settings_entry(settings_id: Int32($0.id), value: $0.value) }
+        // Safe: nghttp2 copies the entries during the call.
+        _ = unsafe nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
+        _ = unsafe nghttp2_session_set_local_window_size(
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Int32(window))
     }
 
     deinit {
@@ -94,19 +132,9 @@ protocol FrameEngineOwner: AnyObject {
         return unsafe options
     }
 
-    private func submit(_ settings: HTTP2Settings) {
-        let entries = settings.entries.map {
-            nghttp2_settings_entry(settings_id: Int32($0.id), value: $0.value)
-        }
-        // Safe: nghttp2 copies the entries during the call.
-        _ = unsafe nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
-        _ = unsafe nghttp2_session_set_local_window_size(
-            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Int32(settings.connectionWindow))
-    }
-
     // MARK: Bytes
 
-    /// Reads the client's bytes; returns the error after which the session can be used no more.
+    /// Reads the peer's bytes; returns the error after which the session can be used no more.
     ///
     /// The session itself reports all other errors of the connection.
     func receive(_ bytes: Span<UInt8>) -> HTTP2Error? {
@@ -134,12 +162,8 @@ protocol FrameEngineOwner: AnyObject {
         return [0, 0, UInt8(numbers.count), UInt8(NGHTTP2_GOAWAY.rawValue), 0, 0, 0, 0, 0] + numbers
     }
 
-    /// Passes the next bytes for the client to `append`, DATA excepted; returns how many, nil after an error.
-    func send(_ append: (Span<UInt8>) -> Void) -> Int? { unsafe Self.send(from: session, append) }
-
-    /// Passes the next bytes of a session to `append`; returns how many, nil after an error.
-    @inline(__always)
-    static func send(from session: OpaquePointer, _ append: (Span<UInt8>) -> Void) -> Int? {
+    /// Passes the next bytes for the peer to `append`, DATA excepted; returns how many, nil after an error.
+    func send(_ append: (Span<UInt8>) -> Void) -> Int? {
         var start: UnsafePointer<UInt8>?
         let count = unsafe nghttp2_session_mem_send(session, &start)
         guard count >= 0 else { return nil }
@@ -171,7 +195,15 @@ protocol FrameEngineOwner: AnyObject {
     /// True if the engine has the stream, open or half-closed.
     func knows(stream: Int32) -> Bool { unsafe nghttp2_session_find_stream(session, stream) != nil }
 
-    // MARK: Responses
+    // MARK: Requests and responses
+
+    /// Begins a request without content; returns its stream, which is negative if no more can begin on this connection.
+    func submitRequest(_ fields: FieldBlock) -> Int32 {
+        unsafe fields.withPairs { pairs in
+            // Safe: nghttp2 copies the pairs during the call.
+            unsafe nghttp2_submit_request(session, nil, pairs.baseAddress, pairs.count, nil, nil)
+        }
+    }
 
     /// Begins a response; its body is asked for through `bodyReady`.
     func submit(_ fields: FieldBlock, stream: Int32, hasBody: Bool) -> Bool {

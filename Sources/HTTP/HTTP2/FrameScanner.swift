@@ -3,6 +3,7 @@ struct HTTP2Frame: Equatable, Sendable {
     /// The types of frames that a connection tells apart.
     enum Kind: UInt8 {
         case data, headers, priority, reset
+        case goAway = 7
         case continuation = 9
         /// RFC 9218 section 7.1.
         case priorityUpdate = 16

@@ -21,6 +21,18 @@ struct HTTP2Settings: Sendable {
         ]
     }
 
+    /// The bytes of a response that may be on their way to a client.
+    static let clientWindow = 1 << 20
+
+    /// The SETTINGS frame of a client that takes no pushes.
+    static func clientEntries(fieldBytesMax: Int) -> [(id: UInt16, value: UInt32)] {
+        [
+            (enablePush, 0), (initialWindowSize, UInt32(clientWindow)),
+            (maxHeaderListSize, UInt32(fieldBytesMax)),
+        ]
+    }
+
+    private static let enablePush: UInt16 = 2
     private static let maxConcurrentStreams: UInt16 = 3
     private static let initialWindowSize: UInt16 = 4
     private static let maxHeaderListSize: UInt16 = 6

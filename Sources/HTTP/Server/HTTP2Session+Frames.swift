@@ -19,7 +19,7 @@ extension HTTP2Session: FrameEngineOwner {
         case .priority where frame.stream == 0 || frame.dependency == frame.stream:
             // RFC 9113 section 6.3, RFC 7540 section 5.3.1; nghttp2 ignores all PRIORITY frames.
             terminate(.protocolError)
-        case .data, .priority, .reset, .priorityUpdate, .other:
+        case .data, .priority, .reset, .goAway, .priorityUpdate, .other:
             if !budget.countControlFrame(now: core.now) { exceed(.controlFrames) }
         }
     }
@@ -92,9 +92,13 @@ extension HTTP2Session: FrameEngineOwner {
         stream.received(bytes)
     }
 
-    func requestEnded(stream id: Int32) { streams[id]?.receivedEnd() }
+    func fieldsEnded(stream id: Int32, endsStream: Bool) {
+        if endsStream { bodyEnded(stream: id) }
+    }
 
-    func clientReset(stream id: Int32) {
+    func bodyEnded(stream id: Int32) { streams[id]?.receivedEnd() }
+
+    func peerReset(stream id: Int32, error: UInt32) {
         streams[id]?.resetByClient()
         countReset(of: id)
     }
@@ -124,7 +128,7 @@ extension HTTP2Session: FrameEngineOwner {
             if !stream.state.isRequestEnded { engine?.reset(stream: frame.stream, .noError) }
         case .reset where frame.error != HTTP2Error.noError.rawValue:
             countReset(of: frame.stream)
-        case .reset, .continuation, .priority, .priorityUpdate, .other: break
+        case .reset, .goAway, .continuation, .priority, .priorityUpdate, .other: break
         }
     }
 

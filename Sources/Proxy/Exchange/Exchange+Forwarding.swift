@@ -236,7 +236,7 @@ extension UpstreamErrorKind {
         case .headTimeout: self = .responseTimeout
         case .idleTimeout: self = .idleTimeout
         case .stale, .closedBeforeHead, .truncated: self = .reset
-        case .malformed: self = .malformed
+        case .malformed, .http2: self = .malformed
         }
     }
 }

@@ -86,7 +86,7 @@ extension ProblemResponse {
         case .connectTimeout, .headTimeout, .idleTimeout:
             self.init(
                 status: .gatewayTimeout, detail: "The upstream did not answer in time; try again later.")
-        case .malformed:
+        case .malformed, .http2:
             self.init(status: .badGateway, detail: "The upstream sent a malformed response.")
         case .connectFailed, .handshakeFailed:
             self.init(status: .badGateway, detail: "The upstream cannot be reached; try again later.")

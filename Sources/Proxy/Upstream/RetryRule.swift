@@ -39,7 +39,7 @@ enum RetryRule {
         // A request that was not sent may be repeated, whatever its method.
         case .closedBeforeHead: !attempt.hasSent || attempt.mayRepeat ? .retryAnywhere : .never
         case .headTimeout, .idleTimeout: !attempt.hasSent || attempt.mayRepeat ? .retryElsewhere : .never
-        case .malformed, .truncated: .never
+        case .malformed, .truncated, .http2: .never
         }
     }
 
@@ -47,7 +47,7 @@ enum RetryRule {
     static func isFault(_ error: UpstreamError) -> Bool {
         switch error {
         case .connectFailed(let error): !error.isOurs
-        case .handshakeFailed, .connectTimeout, .closedBeforeHead, .headTimeout, .malformed: true
+        case .handshakeFailed, .connectTimeout, .closedBeforeHead, .headTimeout, .malformed, .http2: true
         case .stale, .truncated, .idleTimeout: false
         }
     }

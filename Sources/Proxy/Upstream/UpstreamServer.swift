@@ -150,6 +150,7 @@ extension UpstreamError {
         case .connectTimeout: "no connection within upstream.connect_timeout"
         case .headTimeout: "no response within upstream.response_timeout"
         case .malformed(let error): "malformed response: \(error.text)"
+        case .http2: "malformed response over HTTP/2"
         case .stale, .closedBeforeHead: "closed the connection before a response"
         case .truncated: "closed the connection before the end of the response"
         case .idleTimeout: "silent for upstream.idle_timeout"

@@ -14,15 +14,7 @@ final class FetchClient: Sendable {
     ///
     /// With `tls`, every connection uses TLS and verifies the host that the request names.
     init(_ protocols: HTTPProtocols, tls: TLSClientContext? = nil) {
-        let made = Guarded<Token>(.none)
-        let started = DispatchSemaphore(value: 0)
-        loop.execute { core in
-            let token = core.add(FetchLoop(protocols, tls: tls, core: core))
-            made.withLock { $0 = token }
-            started.signal()
-        }
-        started.wait()
-        token = made.withLock { $0 }
+        token = loop.call { core in core.add(FetchLoop(protocols, tls: tls, core: core)) } ?? Token.none
     }
 
     /// Makes a client for https, which trusts the authorities in a PEM file, or without one those of the system.

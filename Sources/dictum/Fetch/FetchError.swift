@@ -7,8 +7,6 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
     case tls(String)
     case unknownHost(String)
     case exchange(UpstreamError)
-    /// An error that only HTTP/2 has.
-    case http2(HTTP2Failure)
     /// HTTP/2 is to be negotiated, but the URL has no TLS for that.
     case http2WithoutTLS(String)
     /// The fetch did not finish within its time limit.
@@ -34,7 +32,6 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
         case .tls(let why): "cannot set up TLS: \(why)"
         case .unknownHost(let host): "the host name \(host) does not resolve; check the name and DNS"
         case .exchange(let error): Self.text(of: error)
-        case .http2(let failure): Self.text(of: failure)
         case .http2WithoutTLS(let url):
             "--http2 negotiates HTTP/2 by TLS, but \(url) has none: give an https URL, or --http2-prior-knowledge"
         case .tooSlow(let seconds):
@@ -70,6 +67,7 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
         case .malformed(let cause): "the response is not valid HTTP: \(cause.text)"
         case .headTimeout, .idleTimeout: "the server sent nothing for too long"
         case .truncated: "the response was cut off; its body was discarded"
+        case .http2(let failure): text(of: failure)
         }
     }
 

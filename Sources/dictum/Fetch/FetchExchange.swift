@@ -19,7 +19,7 @@ struct FetchResponse: Sendable {
 ///
 /// Confined to its loop. Nothing is passed on before the end, since a truncated or invalid body must not be used
 /// in part.
-final class FetchExchange: VersionedResponseHandler {
+final class FetchExchange: ResponseHandler {
     typealias Outcome = Result<FetchResponse, FetchError>
 
     private let dialer: ClientDialer
@@ -54,8 +54,7 @@ final class FetchExchange: VersionedResponseHandler {
                 self.connection = connection
                 onSend(connection.version)
                 begin(on: connection)
-            case .failure(.upstream(let error)): end(.failure(.exchange(error)))
-            case .failure(.http2(let failure)): end(.failure(.http2(failure)))
+            case .failure(let error): end(.failure(.exchange(error)))
             }
         }
     }
@@ -117,8 +116,6 @@ final class FetchExchange: VersionedResponseHandler {
         }
         end(.failure(.exchange(error)))
     }
-
-    func failed(_ failure: HTTP2Failure) { end(.failure(.http2(failure))) }
 
     private func refuse() {
         let onEnd = onEnd

@@ -7,7 +7,7 @@ internal import Testing
 /// The client's frames of one request, without a connection.
 struct ClientFrameEngineTests {
     /// Collects what the engine reports.
-    private final class Collector: ClientFrameEngineOwner {
+    private final class Collector: FrameEngineOwner {
         var lengths: [String] = []
         var statuses: [String] = []
         var body: [UInt8] = []
@@ -18,26 +18,31 @@ struct ClientFrameEngineTests {
 
         var isComplete: Bool { isEnded && code == 0 }
 
-        func field(_ name: Span<UInt8>, _ value: Span<UInt8>) {
+        func field(_ name: Span<UInt8>, _ value: Span<UInt8>, stream: Int32) -> Bool {
+            guard stream == 1 else { return true }
             note()
             if name.equals(":status") { statuses.append(String(value)) }
             if name.equals("content-length") { lengths.append(String(value)) }
+            return true
         }
-        func fieldsEnded(endsStream: Bool) {
+        func fieldsEnded(stream: Int32, endsStream: Bool) {
+            guard stream == 1 else { return }
             note()
             isEnded = endsStream
         }
-        func data(_ bytes: Span<UInt8>) {
+        func data(_ bytes: Span<UInt8>, stream: Int32) {
+            guard stream == 1 else { return }
             note()
             body.append(bytes)
         }
-        func bodyEnded() {
+        func bodyEnded(stream: Int32) {
+            guard stream == 1 else { return }
             note()
             isEnded = true
         }
-        func serverReset(_ error: UInt32) { note() }
-        func serverGoesAway(_ error: UInt32) {}
-        func closed(_ error: UInt32) {
+        func peerReset(stream: Int32, error: UInt32) { if stream == 1 { note() } }
+        func closed(stream: Int32, error: UInt32) {
+            guard stream == 1 else { return }
             note()
             code = error
         }
@@ -62,18 +67,18 @@ struct ClientFrameEngineTests {
     /// Begins a request and lets the engine read bytes in pieces.
     private func read(_ bytes: [UInt8], pieces: (Int) -> Int) throws -> Collector {
         let collector = Collector()
-        let engine = try #require(ClientFrameEngine(owner: collector, fieldBytesMax: 32_768))
+        let engine = try #require(FrameEngine(client: collector, fieldBytesMax: 32_768))
         var headers = Headers()
         headers.append(.host, "a.test")
         let head = RequestHead(method: .get, target: try RequestTarget("/"), headers: headers)
-        #expect(engine.submit(FieldBlock(head, scheme: "http")))
+        #expect(engine.submitRequest(FieldBlock(head, scheme: "http")) == 1)
         var sent: [UInt8] = []
         while let count = engine.send({ sent.append($0) }), count > 0 {}
         #expect(sent.starts(with: HTTP2Peer.preface))
         var start = 0
-        while start < bytes.count, engine.isInUse {
+        while start < bytes.count, engine.wantsRead || engine.wantsWrite {
             let end = min(bytes.count, start + max(1, pieces(bytes.count - start)))
-            guard engine.receive(bytes.span.extracting(start..<end)) else { break }
+            guard engine.receive(bytes.span.extracting(start..<end)) == nil else { break }
             while let count = engine.send({ sent.append($0) }), count > 0 {}
             start = end
         }

@@ -9,13 +9,10 @@ final class TestClient: Sendable {
     private let token = Guarded(Token.none)
 
     init(_ settings: ClientSettings = ClientSettings()) {
-        let started = DispatchSemaphore(value: 0)
-        loop.execute { [token] core in
+        loop.call { [token] core in
             let pool = PoolHolder(ConnectionPool(settings: settings, core: core))
             token.withLock { $0 = core.add(pool) }
-            started.signal()
         }
-        started.wait()
     }
 
     deinit {

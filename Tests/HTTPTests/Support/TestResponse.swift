@@ -68,6 +68,7 @@ extension UpstreamError {
         case .headTimeout: "response-timeout"
         case .truncated: "truncated"
         case .idleTimeout: "idle-timeout"
+        case .http2: "http2"
         }
     }
 }

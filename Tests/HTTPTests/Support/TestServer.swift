@@ -23,16 +23,13 @@ final class TestServer: Sendable {
     init(_ settings: ServerSettings = ServerSettings(), answering: @escaping Answering) throws {
         let socket = try ListeningSocket.open(.ip(try loopback(), port: 0), count: 1)[0]
         endpoint = socket.endpoint
-        let started = DispatchSemaphore(value: 0)
-        loop.execute { [journal, count, token] core in
+        loop.call { [journal, count, token] core in
             let application = TestApplication(journal, answering)
             let listener = Listener(
                 sockets: [socket], application: application, settings: settings, count: count)
             listener.start(on: core)
             token.withLock { $0 = core.add(Holder(listener, application)) }
-            started.signal()
         }
-        started.wait()
     }
 
     deinit {
@@ -60,9 +57,7 @@ final class TestServer: Sendable {
 
     /// Waits until the loop has done all earlier work.
     func sync() {
-        let done = DispatchSemaphore(value: 0)
-        loop.execute { _ in done.signal() }
-        done.wait()
+        loop.call { _ in }
     }
 
     /// Blocks the loop for a while, so that the client's events come in one batch.
