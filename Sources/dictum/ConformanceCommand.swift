@@ -72,7 +72,6 @@ struct ConformanceCommand: ParsableCommand {
     }
 
     func run() throws {
-        signal(SIGPIPE, SIG_IGN)
         let (findings, isJudged) = try judge(rules())
         if json {
             for finding in findings { try StandardOutput.write(OutputFormat.json(finding)) }

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Dictionaries
 internal import Foundation
-internal import Glibc
 internal import Storage
 
 /// `dictum decode`: decodes a body that somebody saved.
@@ -54,7 +53,6 @@ struct DecodeCommand: ParsableCommand {
     }
 
     func run() throws {
-        signal(SIGPIPE, SIG_IGN)
         let saved = try url.map { try HTTPArchive(file: file).body(ofURL: $0) } ?? Self.read(file)
         let coding = named ?? SavedBody.coding(of: saved)
         guard let coding else {

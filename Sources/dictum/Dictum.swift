@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Glibc
 internal import HTTP
 internal import Proxy
 
@@ -35,6 +36,8 @@ struct Dictum: ParsableCommand {
 
     static func main() {
         StandardStreams.fill()
+        // A write to a closed pipe then fails with an error that we report, instead of ending the process.
+        signal(SIGPIPE, SIG_IGN)
         TLSLibrary.keepUntilTheEnd()
         if let mistake = mistake(in: CommandLine.arguments.dropFirst()) {
             StandardError.write("dictum: \(mistake)")

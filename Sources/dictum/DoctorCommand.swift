@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Dictionaries
-internal import Glibc
 internal import HTTP
 internal import Redis
 
@@ -70,7 +69,6 @@ struct DoctorCommand: ParsableCommand {
     }
 
     func run() throws {
-        signal(SIGPIPE, SIG_IGN)
         let report = try SharedStoreExamination.isFor(url) ? sharedStoreReport() : report(on: examine())
         try StandardOutput.write(json ? OutputFormat.json(report) : report.lines.joined(separator: "\n"))
         if !report.works || fail && report.hasWarnings { throw ExitCode.failure }

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Dictionaries
 internal import Foundation
-internal import Glibc
 internal import HTTP
 
 /// `dictum fetch`: fetches a URL as a client that supports dictionaries.
@@ -73,8 +72,6 @@ struct FetchCommand: ParsableCommand {
     }
 
     func run() throws {
-        // A write to a closed pipe then fails with an error that we report, instead of ending the process.
-        signal(SIGPIPE, SIG_IGN)
         let fetched = try fetch()
         let isFailure = fail && fetched.report.status >= 400
         if !isFailure { try write(fetched.body) }

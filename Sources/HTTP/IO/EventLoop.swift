@@ -45,6 +45,22 @@ package final class EventLoop: Sendable {
         }
     }
 
+    /// Runs `work` on the loop, waits for it, and returns its result.
+    ///
+    /// Never call it on a loop, nor after `stop`.
+    @discardableResult
+    package func call<Result: Sendable>(_ work: @escaping @Sendable (Core) -> Result) -> Result? {
+        let result = Guarded<Result?>(nil)
+        let ended = DispatchSemaphore(value: 0)
+        execute { core in
+            let value = work(core)
+            result.withLock { $0 = value }
+            ended.signal()
+        }
+        ended.wait()
+        return result.withLock { $0 }
+    }
+
     /// Ends the loop after the jobs before this one.
     ///
     /// Releases all handlers.

@@ -27,6 +27,9 @@ package struct RequestHead: Sendable {
         return normalized
     }
 
+    /// True if the client keeps the connection open for another request (RFC 9112 section 9.3).
+    package var keepsAlive: Bool { HTTP.keepsAlive(version, headers) }
+
     /// True if a response may be sent before the TLS handshake is complete, when the request may be a replay
     /// (RFC 8470 section 4).
     ///
@@ -55,6 +58,9 @@ package struct ResponseHead: Sendable {
         self.reason = reason
         self.headers = headers
     }
+
+    /// True if the server keeps the connection open for another request (RFC 9112 section 9.3).
+    package var keepsAlive: Bool { HTTP.keepsAlive(version, headers) }
 }
 
 /// The version of a message; a minor version above 1.1 counts as 1.1 (RFC 9110 section 2.5).
@@ -70,20 +76,6 @@ package enum HTTPVersion: Int, Comparable, CaseIterable, Sendable {
     }
 
     package static func < (one: HTTPVersion, other: HTTPVersion) -> Bool { one.rawValue < other.rawValue }
-}
-
-extension RequestHead {
-    /// True if the client keeps the connection open for another request (RFC 9112 section 9.3).
-    package var keepsAlive: Bool {
-        HTTP.keepsAlive(version, headers)
-    }
-}
-
-extension ResponseHead {
-    /// True if the server keeps the connection open for another request (RFC 9112 section 9.3).
-    package var keepsAlive: Bool {
-        HTTP.keepsAlive(version, headers)
-    }
 }
 
 private func keepsAlive(_ version: HTTPVersion, _ headers: Headers) -> Bool {

@@ -190,16 +190,11 @@ package final class ProxyServer: Sendable {
         _ accessLog: AccessLogOutput?
     ) -> LoopPart {
         let loop = EventLoop(label: "dictum.loop.\(index)")
-        let started = DispatchSemaphore(value: 0)
-        let token = Guarded<Token?>(nil)
-        loop.execute { core in
+        let token = loop.call { core in
             let part = ProxyLoop(context: context, accessLog: accessLog, maintains: index == 0, core: core)
-            let name = part.start(sockets, on: core)
-            token.withLock { $0 = name }
-            started.signal()
+            return part.start(sockets, on: core)
         }
-        started.wait()
-        return LoopPart(loop: loop, token: token.withLock { $0 } ?? Token.none)
+        return LoopPart(loop: loop, token: token ?? Token.none)
     }
 
     private func startAdmin(_ socket: ListeningSocket?) {

@@ -1,7 +1,6 @@
 internal import Dictionaries
 internal import Dispatch
 internal import Foundation
-internal import Glibc
 internal import HTTP
 internal import Primitives
 
@@ -27,23 +26,18 @@ struct CommandClient: ClientUnderTest {
         let errors = isVerbose ? "" : " 2>/dev/null"
         // The shell becomes the command. Its standard output is the pipe, which it inherits as descriptor 3.
         let script = "exec \"$@\" </dev/null >&3 3>&-" + errors
-        var ends: [Int32] = [-1, -1]
-        // Safe: the array has the two places that pipe fills.
-        guard unsafe Glibc.pipe(&ends) == 0 else { throw CommandError(SystemError(code: errno).text) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        defer { close(ends[0]) }
-        let pid: pid_t
+        let child: (pid: Int32, output: Int32)
         do throws(SystemError) {
-            defer { close(ends[1]) }
-            pid = try ChildProcess.start(
+            child = try ChildProcess.startPiped(
                 "/bin/sh", arguments: ["sh", "-c", script, "sh"] + all,
-                environment: ProcessInfo.processInfo.environment, passing: [ends[1]])
+                environment: ProcessInfo.processInfo.environment)
         } catch {
             throw CommandError("\(words[0]): \(error.text)")
         }
+        defer { close(child.output) }
         let deadline = FetchDeadline(seconds: secondsMax)
-        let digest = Self.read(ends[0], until: deadline)
-        let status = Self.end(pid, until: deadline)
+        let digest = Self.read(child.output, until: deadline)
+        let status = ChildProcess.end(child.pid, within: deadline.remainingMilliseconds)
         guard let digest, let status else { return .nothing("nothing within \(secondsMax) s") }
         // The status by which shells say that there is no such command.
         guard status != 127 else { throw CommandError("there is no command \(words[0]); give its path") }
@@ -54,33 +48,12 @@ struct CommandClient: ClientUnderTest {
     private static func read(_ pipe: Int32, until deadline: FetchDeadline) -> Digest? {
         var builder = DigestBuilder()
         var buffer = [UInt8](repeating: 0, count: 256 << 10)
-        while true {
-            var entry = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
-            // Safe: one entry, used within the call.
-            let ready = unsafe poll(&entry, 1, Int32(clamping: deadline.remainingMilliseconds))
-            if ready < 0, errno == EINTR { continue }
-            guard ready > 0 else { return nil }
-            // Safe: the kernel writes at most as much as the buffer holds.
-            let count = unsafe Glibc.read(pipe, &buffer, buffer.count)
+        while let count = ChildProcess.read(pipe, into: &buffer, within: deadline.remainingMilliseconds) {
             guard count > 0 else { return builder.finish() }
             let piece = buffer[..<count]
             builder.append(piece.span)
         }
-    }
-
-    /// Returns the exit status of a child, which is killed at the deadline; nil if it was.
-    private static func end(_ pid: pid_t, until deadline: FetchDeadline) -> Int32? {
-        var status: Int32 = 0
-        // Safe: `status` is local and outlives the calls. The child has not been waited for.
-        while unsafe waitpid(pid, &status, WNOHANG) == 0 {
-            if deadline.remainingMilliseconds == 0 {
-                kill(pid, SIGKILL)
-                unsafe waitpid(pid, &status, 0)
-                return nil
-            }
-            usleep(2_000)
-        }
-        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + (status & 0x7F)
+        return nil
     }
 }
 

@@ -6,7 +6,7 @@ internal import Proxy
 /// An API that changes, Dictum in front of it, and a client that fetches one version after another.
 struct Demo {
     private let versions: DemoVersions
-    private let origin: DemoOrigin
+    private let origin: LocalServer<DemoApplication>
     private let service: ProxyService
     let proxyURL: String
     /// The URL of the admin page and the metrics.
@@ -20,15 +20,17 @@ struct Demo {
     /// uses a free port. With an address the metrics are at a free port: the demo at the default one may run, too.
     init(_ versions: DemoVersions, listen: String?) throws {
         self.versions = versions
-        origin = try DemoOrigin(versions)
-        service = try Self.startProxy(before: origin, listen: listen)
+        origin = try LocalServer("dictum.demo", at: [("127.0.0.1", 0)]) { core in
+            DemoApplication(versions: versions, core: core)
+        }
+        service = try Self.startProxy(before: origin.endpoints[0], listen: listen)
         guard let endpoint = service.server.endpoints.first else {
             throw CommandError("the proxy listens nowhere; give --listen HOST:PORT")
         }
         proxyURL = endpoint.urlText
     }
 
-    private static func startProxy(before origin: DemoOrigin, listen: String?) throws -> ProxyService {
+    private static func startProxy(before origin: Endpoint, listen: String?) throws -> ProxyService {
         var (proxy, admin) = (listen, listen == nil ? nil : freePort)
         while true {
             let wanted = try configuration(origin, listen: proxy, admin: admin)
@@ -48,11 +50,11 @@ struct Demo {
     }
 
     private static func configuration(
-        _ origin: DemoOrigin, listen: String?, admin: String?
+        _ origin: Endpoint, listen: String?, admin: String?
     ) throws(CommandError) -> Configuration {
         do throws(ConfigurationError) {
             var configuration = try Configuration.implied(
-                upstream: origin.endpoint.urlText, listen: listen, store: ":memory:")
+                upstream: origin.urlText, listen: listen, store: ":memory:")
             if let admin { configuration.admin = .init(address: ConfiguredAddress(admin)) }
             // Only the table should appear.
             configuration.log.level = .warning
@@ -76,7 +78,8 @@ struct Demo {
         var table = DemoTable()
         try StandardOutput.write(DemoTable.title)
         for number in 0..<versions.shownCount {
-            let body = try origin.show(number)
+            let body = try versions.body(number)
+            origin.execute { $0.show(number, body) }
             let fetched = try fetcher.fetch(url)
             guard fetched.body == body else {
                 throw CommandError(
@@ -92,7 +95,7 @@ struct Demo {
     }
 
     /// Changes the feed every few seconds from now on.
-    func keepChanging() { origin.keepChanging() }
+    func keepChanging() { origin.execute { $0.keepChanging() } }
 
     /// Stops the proxy and the API; blocks until they have stopped.
     func stop() {

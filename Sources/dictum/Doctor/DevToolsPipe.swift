@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Glibc
 internal import HTTP
 
 /// A browser under the control of the DevTools protocol, over two pipes (`--remote-debugging-pipe`).
@@ -24,21 +23,16 @@ final class DevToolsPipe {
     }
 
     init(_ program: String, arguments: [String]) throws(CommandError) {
-        let (toBrowser, fromBrowser) = (try Self.pipe(), try Self.pipe())
-        defer {
-            close(toBrowser.readEnd)
-            close(fromBrowser.writeEnd)
-        }
-        (commands, replies) = (toBrowser.writeEnd, fromBrowser.readEnd)
         // The shell becomes the browser, under the same process id; the browser's own output is discarded.
         let words = ["sh", "-c", #"exec "$0" "$@" >/dev/null 2>&1"#, program] + arguments
         do throws(SystemError) {
-            pid = try ChildProcess.start(
+            let toBrowser = try ChildProcess.pipe()
+            defer { close(toBrowser.readEnd) }
+            commands = toBrowser.writeEnd
+            (pid, replies) = try ChildProcess.startPiped(
                 "/bin/sh", arguments: words, environment: ProcessInfo.processInfo.environment,
-                passing: [toBrowser.readEnd, fromBrowser.writeEnd])
+                passing: [toBrowser.readEnd])
         } catch {
-            close(commands)
-            close(replies)
             throw CommandError("\(program): \(error.text)")
         }
     }
@@ -47,23 +41,7 @@ final class DevToolsPipe {
         _ = try? send("Browser.close", [:], session: nil)
         close(commands)
         close(replies)
-        var waited = 0
-        var status: Int32 = 0
-        // Safe: `status` is local and outlives the call. The child belongs to this object and has not been waited
-        // for.
-        while unsafe waitpid(pid, &status, WNOHANG) == 0 {
-            if waited == Self.endMilliseconds { kill(pid, SIGKILL) }
-            usleep(10_000)
-            waited += 10
-        }
-    }
-
-    private static func pipe() throws(CommandError) -> (readEnd: Int32, writeEnd: Int32) {
-        var ends: [Int32] = [-1, -1]
-        // Safe: the array has the two places that pipe fills.
-        guard unsafe Glibc.pipe(&ends) == 0 else { throw CommandError(SystemError(code: errno).text) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        return (ends[0], ends[1])
+        _ = ChildProcess.end(pid, within: Self.endMilliseconds)
     }
 
     // MARK: Calls
@@ -143,14 +121,9 @@ final class DevToolsPipe {
     }
 
     private func fill(until deadline: FetchDeadline) throws(CommandError) -> Bool {
-        var entry = pollfd(fd: replies, events: Int16(POLLIN), revents: 0)
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        // Safe: one entry, used within the call.
-        let ready = unsafe poll(&entry, 1, Int32(clamping: deadline.remainingMilliseconds))
-        if ready < 0, errno == EINTR { return true }
-        guard ready > 0 else { return false }
-        // Safe: the kernel writes at most as much as the buffer holds.
-        let count = unsafe read(replies, &buffer, buffer.count)
+        let time = deadline.remainingMilliseconds
+        guard let count = ChildProcess.read(replies, into: &buffer, within: time) else { return false }
         guard count > 0 else { throw CommandError("the browser ended; start it by hand to see why") }
         unread += buffer[..<count]
         return true

@@ -1,6 +1,4 @@
-internal import Dispatch
 internal import HTTP
-internal import Primitives
 
 /// The application of a local server, which lives on its loop.
 protocol LocalApplication: Application, Handler, SendableMetatype {
@@ -30,35 +28,25 @@ final class LocalServer<Served: LocalApplication>: Sendable {
         }
         endpoints = sockets.map(\.endpoint)
         loop = EventLoop(label: label)
-        let made = Guarded<Token>(.none)
-        Self.run(on: loop) { core in
+        let made = loop.call { core in
             let application = make(core)
             let token = core.add(application)
             application.added(as: token)
-            made.withLock { $0 = token }
             for socket in sockets {
                 Listener(
                     sockets: [socket], application: application, settings: settings, count: ConnectionCount()
                 ).start(on: core)
             }
+            return token
         }
-        token = made.withLock { $0 }
+        token = made ?? Token.none
     }
 
     /// Runs a closure on the loop, and returns once it has ended.
     func execute(_ work: @escaping @Sendable (Served) -> Void) {
-        Self.run(on: loop) { [token] core in
+        loop.call { [token] core in
             if let application = core.handler(token, as: Served.self) { work(application) }
         }
-    }
-
-    private static func run(on loop: EventLoop, _ work: @escaping @Sendable (EventLoop.Core) -> Void) {
-        let ended = DispatchSemaphore(value: 0)
-        loop.execute { core in
-            work(core)
-            ended.signal()
-        }
-        ended.wait()
     }
 
     func stop() { loop.stop() }

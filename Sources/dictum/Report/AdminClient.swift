@@ -23,29 +23,19 @@ struct AdminOptions: ParsableArguments {
         }
     }
 
-    func client() throws(FetchError) -> AdminClient { try Self.client(config: config, admin: admin) }
+    func client() throws -> AdminClient { try Self.client(config: config, admin: admin) }
 
     /// Returns a client of the admin listener that a file or a URL names.
-    static func client(config: String?, admin: String?) throws(FetchError) -> AdminClient {
-        let environment = ProcessInfo.processInfo.environment
+    static func client(config: String?, admin: String?) throws -> AdminClient {
         guard let config else {
-            return try AdminClient(
-                admin ?? AdminClient.standardURL, token: environment["DICTUM_ADMIN_TOKEN"])
+            let token = ProcessInfo.processInfo.environment["DICTUM_ADMIN_TOKEN"]
+            return try AdminClient(admin ?? AdminClient.standardURL, token: token)
         }
-        return try AdminClient(configuration(config, environment))
-    }
-
-    /// Reads the configuration; exits if it is invalid or names no admin listener.
-    private static func configuration(_ file: String, _ environment: [String: String]) -> Configuration.Admin
-    {
-        do throws(ConfigurationError) {
-            let configuration = try Configuration.load(file: file, environment: environment)
-            if let admin = configuration.admin, admin.address != nil { return admin }
-            StandardError.write("dictum: \(file) has no admin listener: set admin.address")
-        } catch {
-            for line in error.lines(file: file) { StandardError.write(line) }
+        guard let listener = try StoreSource.read(config).admin, listener.address != nil else {
+            StandardError.write("dictum: \(config) has no admin listener: set admin.address")
+            throw ExitCode.invalidConfiguration
         }
-        Foundation.exit(ExitCode.invalidConfiguration.rawValue)
+        return try AdminClient(listener)
     }
 }
 

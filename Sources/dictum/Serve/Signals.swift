@@ -15,14 +15,13 @@ enum Signals {
 
     private static let ending = [SIGTERM, SIGINT]
 
-    /// Blocks the signals for this thread and all threads it starts, and ignores SIGPIPE.
+    /// Blocks the signals for this thread and all threads it starts.
     ///
     /// - Parameter serves: True to block those of a service too: SIGUSR1 and SIGUSR2.
     static func block(reloads: Bool = false, serves: Bool = false) {
         var set = set(of: ending + (reloads ? [SIGHUP] : []) + (serves ? [SIGUSR1, SIGUSR2] : []))
         // Safe: `set` is local and outlives the call.
         unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
-        signal(SIGPIPE, SIG_IGN)
     }
 
     static func wait() -> Request {

@@ -22,35 +22,28 @@ struct Successor: Sendable {
 
     /// Starts it with the arguments of this process.
     init(sockets: [ListeningSocket]) throws(CommandError) {
-        var ends: [Int32] = [-1, -1]
-        // Safe: the array has the two places that pipe fills.
-        guard unsafe pipe(&ends) == 0 else { throw CommandError(SystemError(code: errno).text) }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        defer { close(ends[1]) }
+        defer { withExtendedLifetime(sockets) {} }
         do throws(SystemError) {
-            pid = try ListeningSocket.start(
+            (pid, readiness) = try ChildProcess.startPiped(
                 Self.program, arguments: CommandLine.arguments,
-                environment: Self.environment(socketCount: sockets.count), passing: sockets, last: ends[1])
+                environment: Self.environment(socketCount: sockets.count), passing: sockets.map(\.raw))
         } catch {
-            close(ends[0])
             throw CommandError("\(Self.program): \(error.text)")
         }
-        readiness = ends[0]
     }
 
     /// Waits until it accepts or fails; kills it if it does neither in time.
     func wait() -> Outcome {
         defer { close(readiness) }
-        var entry = pollfd(fd: readiness, events: Int16(POLLIN), revents: 0)
-        var byte: UInt8 = 0
-        // Safe: one entry and one byte, both local, used within the calls.
-        while unsafe poll(&entry, 1, Self.readyMilliseconds) < 0, errno == EINTR {}
-        if entry.revents != 0, unsafe read(readiness, &byte, 1) == 1 { return .ready(pid) }
+        var byte: [UInt8] = [0]
+        let count = ChildProcess.read(readiness, into: &byte, within: Self.readyMilliseconds)
+        if count == 1 { return .ready(pid) }
         // It is this process's child and has not been waited for, so the id cannot belong to another process.
-        if entry.revents == 0 { kill(pid, SIGKILL) }
+        if count == nil { kill(pid, SIGKILL) }
         var status: Int32 = 0
+        // Safe: `status` is local and outlives the calls.
         while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
-        if entry.revents == 0 { return .failed("it was not ready within \(Self.readyMilliseconds / 1000) s") }
+        if count == nil { return .failed("it was not ready within \(Self.readyMilliseconds / 1000) s") }
         let signal = status & 0x7F
         return .failed(
             signal == 0
@@ -58,7 +51,7 @@ struct Successor: Sendable {
         )
     }
 
-    private static let readyMilliseconds: Int32 = 60_000
+    private static let readyMilliseconds = 60_000
 
     // MARK: Starting
 

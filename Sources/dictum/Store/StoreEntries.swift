@@ -17,7 +17,8 @@ struct ChainEntry: Encodable {
     static let title = ["AUTHORITY", "MATCH", "VERSIONS", "SIZE", "LAST WANTED", "USED"]
 
     /// Summarizes the versions of one chain; there is at least one.
-    init(_ versions: some Collection<Version>, _ key: ChainKey, isCurrent: ((Version) -> Bool)?) {
+    init(_ versions: ArraySlice<Version>, isCurrent: ((Version) -> Bool)?) {
+        let key = versions[versions.startIndex].chainKey
         authority = key.authority
         scope = key.scope == .unlisted ? "unlisted" : "public"
         match = key.match
@@ -35,17 +36,19 @@ struct ChainEntry: Encodable {
             authority, match + destinations, String(versions), OutputFormat.size(bytes), lastWanted, used,
         ]
     }
+}
 
-    /// Returns one entry per chain; the versions are grouped by chain.
-    static func entries(_ versions: [Version], isCurrent: ((Version) -> Bool)?) -> [ChainEntry] {
-        var entries: [ChainEntry] = []
-        var rest = versions[...]
+extension [Version] {
+    /// The versions of each chain; those of one chain must follow each other.
+    var byChain: [ArraySlice<Version>] {
+        var chains: [ArraySlice<Version>] = []
+        var rest = self[...]
         while let first = rest.first {
             let chain = rest.prefix { $0.chainKey == first.chainKey }
-            entries.append(ChainEntry(chain, first.chainKey, isCurrent: isCurrent))
-            rest = rest.dropFirst(chain.count)
+            chains.append(chain)
+            rest = rest[chain.endIndex...]
         }
-        return entries
+        return chains
     }
 }
 

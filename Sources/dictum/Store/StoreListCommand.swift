@@ -21,13 +21,9 @@ struct StoreListCommand: ParsableCommand {
     var json = false
 
     private struct Report<Entry: Encodable>: Encodable {
-        struct Hidden: Encodable {
-            let chains: Int
-            let versions: Int
-        }
         let chains: [Entry]?
         let versions: [Entry]?
-        let `private`: Hidden
+        let `private`: StoreCatalogue.Hidden
     }
 
     func run() throws {
@@ -36,9 +32,11 @@ struct StoreListCommand: ParsableCommand {
             let isCurrent = opened.isCurrent
             let found = try opened.versions(conditions)
             let hidden = try opened.catalogue.hidden()
-            let entries = ChainEntry.entries(found, isCurrent: isCurrent)
+            let entries = found.byChain.map { ChainEntry($0, isCurrent: isCurrent) }
             if versions {
-                let list = newestFirst(found).map { VersionEntry($0, isCurrent: isCurrent) }
+                let list = found.byChain.flatMap { $0.reversed() }.map {
+                    VersionEntry($0, isCurrent: isCurrent)
+                }
                 try print(list, VersionEntry.title, list.map(\.cells), hidden)
             } else {
                 try print(entries, ChainEntry.title, entries.map(\.cells), hidden)
@@ -51,24 +49,12 @@ struct StoreListCommand: ParsableCommand {
         _ entries: [Entry], _ title: [String], _ cells: [[String]], _ hidden: StoreCatalogue.Hidden
     ) throws {
         if json {
-            let counts = Report<Entry>.Hidden(chains: hidden.chains, versions: hidden.versions)
             let report = Report(
-                chains: versions ? nil : entries, versions: versions ? entries : nil, private: counts)
+                chains: versions ? nil : entries, versions: versions ? entries : nil, private: hidden)
             try StandardOutput.write(OutputFormat.json(report))
         } else if !entries.isEmpty {
             try StandardOutput.write(OutputFormat.table([title] + cells))
         }
-    }
-
-    private func newestFirst(_ versions: [Version]) -> [Version] {
-        var list: [Version] = []
-        var rest = versions[...]
-        while let first = rest.first {
-            let chain = rest.prefix { $0.chainKey == first.chainKey }
-            list += chain.reversed()
-            rest = rest.dropFirst(chain.count)
-        }
-        return list
     }
 
     private static func summary(_ entries: [ChainEntry], _ hidden: StoreCatalogue.Hidden) -> String {

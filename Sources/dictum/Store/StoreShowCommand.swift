@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Dictionaries
-internal import Glibc
 internal import Storage
 
 /// `dictum store show`: shows the versions that have a digest.
@@ -48,7 +47,6 @@ struct StoreExportCommand: ParsableCommand {
     var output: String?
 
     func run() throws {
-        signal(SIGPIPE, SIG_IGN)
         try store.use { opened in
             let versions = try opened.versions(digest)
             guard let version = versions.first else { return }

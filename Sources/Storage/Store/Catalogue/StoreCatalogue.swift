@@ -9,7 +9,7 @@ internal import Primitives
 /// transaction lasts longer than some hundred rows or one body take.
 package struct StoreCatalogue: Sendable {
     /// The counts of versions that are not listed.
-    package struct Hidden: Sendable, Equatable {
+    package struct Hidden: Sendable, Equatable, Encodable {
         package var chains = 0
         package var versions = 0
     }

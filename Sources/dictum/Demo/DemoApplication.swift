@@ -1,35 +1,5 @@
 internal import HTTP
 
-/// The demo's API, running on its own event loop.
-///
-/// Safe from any thread except that loop.
-final class DemoOrigin: Sendable {
-    private let versions: DemoVersions
-    private let server: LocalServer<DemoApplication>
-
-    /// Accepts from now on; call `show` before the first request.
-    init(_ versions: DemoVersions) throws(CommandError) {
-        self.versions = versions
-        server = try LocalServer("dictum.demo", at: [("127.0.0.1", 0)]) { core in
-            DemoApplication(versions: versions, core: core)
-        }
-    }
-
-    /// The address it listens at.
-    var endpoint: Endpoint { server.endpoints[0] }
-
-    /// Serves a version from the time this returns; returns its body.
-    func show(_ number: Int) throws(CommandError) -> [UInt8] {
-        let body = try versions.body(number)
-        server.execute { $0.show(number, body) }
-        return body
-    }
-
-    func keepChanging() { server.execute { $0.keepChanging() } }
-
-    func stop() { server.stop() }
-}
-
 /// The demo's API on its loop: one resource whose content changes.
 ///
 /// Confined to the loop.
