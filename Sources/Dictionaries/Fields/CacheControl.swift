@@ -76,6 +76,28 @@ package struct CacheControl: Equatable, Sendable {
             let end = FieldSyntax.tokenEnd(from: member.lowerBound, in: text, limit: member.upperBound)
             apply(member.lowerBound..<end, argument: end..<member.upperBound, in: text)
         }
+        if text.firstIndex(of: Self.quote) != nil { forbidBehindQuote(in: text) }
+    }
+
+    private static let quote = UInt8(ascii: "\"")
+
+    /// Reads what a quote hides that nothing closes: each directive there that forbids.
+    private mutating func forbidBehindQuote(in text: Span<UInt8>) {
+        var (start, isOpen) = (0, false)
+        for index in text.indices where text[index] == Self.quote { (start, isOpen) = (index, !isOpen) }
+        guard isOpen else { return }
+        var hidden = CacheControl()
+        for index in start...text.count where index == text.count || text[index] == ASCII.comma {
+            let member = text.trimmedRange(start..<index)
+            start = index + 1
+            let end = FieldSyntax.tokenEnd(from: member.lowerBound, in: text, limit: member.upperBound)
+            hidden.apply(member.lowerBound..<end, argument: end..<member.upperBound, in: text)
+        }
+        noStore = noStore || hidden.noStore
+        noCache = noCache || hidden.noCache
+        isPrivate = isPrivate || hidden.isPrivate
+        mustRevalidate = mustRevalidate || hidden.mustRevalidate
+        noTransform = noTransform || hidden.noTransform
     }
 
     private mutating func apply(_ name: Range<Int>, argument: Range<Int>, in text: Span<UInt8>) {

@@ -3,45 +3,46 @@ internal import Primitives
 /// The Vary response field (RFC 9110 section 12.5.5).
 package enum Vary {
     /// Returns the upstream's field with the missing names added: its order and spelling stay, and `*` stays `*`.
+    ///
+    /// A malformed line stays behind the added names, so that nothing in it, such as a stray quote, can hide them.
     package static func merged(_ upstream: [String], adding: [String]) -> String {
-        if upstream.isEmpty { return adding.joined(separator: ", ") }
-        let known = names(upstream)
+        let read = upstream.map(members)
+        let known = read.flatMap(\.names).map { $0.lowercased() }
         if known.contains("*") { return "*" }
         let missing = adding.filter { !known.contains($0.lowercased()) }
-        let spelled = upstream.compactMap(Self.spelled)
-        return (spelled + missing).joined(separator: ", ")
-    }
-
-    /// Returns a line unchanged if it has only names; otherwise its names, so that a stray quote cannot hide later
-    /// ones.
-    private static func spelled(_ line: String) -> String? {
-        let isPlain = line.utf8.allSatisfy {
-            ASCII.isToken($0) || ASCII.isBlank($0) || $0 == UInt8(ascii: ",")
-        }
-        let members = members(of: line)
-        if members.isEmpty { return nil }
-        return isPlain ? line : members.joined(separator: ", ")
+        let lines = upstream.filter { !$0.allSatisfy { $0 == " " || $0 == "," || $0 == "\t" } }
+        let isWellFormed = read.allSatisfy(\.isWellFormed)
+        return (isWellFormed ? lines + missing : missing + lines).joined(separator: ", ")
     }
 
     /// Returns the names in the lines, in lower case and in order, with `*` if it is among them.
+    ///
+    /// A member that is no name counts as `*`: nobody can tell what the response varies by.
     package static func names(_ lines: [String]) -> [String] {
-        lines.flatMap { members(of: $0) }.map { $0.lowercased() }
+        lines.flatMap { line in
+            let (names, isWellFormed) = members(of: line)
+            return names.map { $0.lowercased() } + (isWellFormed ? [] : ["*"])
+        }
     }
 
     /// Returns the names of one line: tokens between commas, since quotes do not belong here.
-    private static func members(of line: String) -> [String] {
+    private static func members(of line: String) -> (names: [String], isWellFormed: Bool) {
         let bytes = line.utf8Bytes
         let text = bytes.span
         var members: [String] = []
+        var isWellFormed = true
         var start = 0
         for index in 0...text.count where index == text.count || text[index] == UInt8(ascii: ",") {
             let member = text.trimmedRange(start..<index)
             start = index + 1
+            if member.isEmpty { continue }
             let end = FieldSyntax.tokenEnd(from: member.lowerBound, in: text, limit: member.upperBound)
-            if !member.isEmpty, end == member.upperBound {
+            if end == member.upperBound {
                 members.append(String(text.extracting(member)))
+            } else {
+                isWellFormed = false
             }
         }
-        return members
+        return (members, isWellFormed)
     }
 }

@@ -31,6 +31,16 @@ struct CacheControlTests {
         #expect(CacheControl([line]).noStore)
     }
 
+    @Test(arguments: [
+        ("max-age=\"60, no-store", CacheControl(["no-store"])), ("x=\"a, private", CacheControl(["private"])),
+        ("y=\"a\", x=\", no-transform, max-age=9, public", CacheControl(["no-transform"])),
+    ])
+    func `a quote that nothing closes hides nothing that forbids`(line: String, hidden: CacheControl) {
+        let read = CacheControl([line])
+        #expect(read.noStore == hidden.noStore && read.isPrivate == hidden.isPrivate)
+        #expect(read.noTransform == hidden.noTransform && !read.noCache && !read.isPublic)
+    }
+
     @Test(arguments: ["no-store2", "x=\"no-store\"", "nostore", "x=\"a\\\", no-store\"", "no_store"])
     func `what only looks like no-store does not count`(line: String) {
         #expect(!CacheControl([line]).noStore)
