@@ -9,11 +9,13 @@ package enum Negotiation {
         serverPreference: CodingPreference
     ) -> Decision {
         if let reason = Eligibility.obstacle(request: request, response: response, policy: route) {
-            return untouched(request, response, because: reason)
+            return untouched(request, response, because: reason, types: route.types)
         }
         // Without a length, the body of an HTTP/1.0 response ends with the connection, and a cut would not be
         // noticed.
-        if request.isHTTP10 && !response.isBodyWhole { return untouched(request, response, because: .http10) }
+        if request.isHTTP10 && !response.isBodyWhole {
+            return untouched(request, response, because: .http10, types: route.types)
+        }
         let negotiator = Negotiator(
             accept: request.acceptEncoding, upstream: response.coding, bodyBytes: response.bodyBytes,
             dictionary: dictionary, isConditional: request.isConditional, serverPreference: serverPreference,
@@ -25,15 +27,19 @@ package enum Negotiation {
 
     /// Returns a decision without a coding of Dictum's: the upstream's own stays, or is undone if the client
     /// refuses it.
+    ///
+    /// Only bodies of the configured types are decoded: the coding of an archive is a part of the file.
     private static func untouched(
-        _ request: RequestFacts, _ response: ResponseFacts, because reason: Reason
+        _ request: RequestFacts, _ response: ResponseFacts, because reason: Reason, types: MediaTypes
     ) -> Decision {
         switch response.coding {
         case .none: return Decision(coding: .identity, reason: reason)
         case .foreign:
             return Decision(coding: .identity, reason: reason, upstreamCodingHandling: .passThrough)
         case .known(let own):
-            let mayDecode = Eligibility.transformObstacle(request: request, response: response) == nil
+            let mayDecode =
+                types.contains(response.contentType)
+                && Eligibility.transformObstacle(request: request, response: response) == nil
             if mayDecode && request.acceptEncoding.quality(of: own) == 0 {
                 return Decision(coding: .identity, reason: reason, upstreamCodingHandling: .decode)
             }
@@ -123,7 +129,7 @@ private struct Negotiator {
             && serverPreference.yieldsToGzip(coding, bodyBytes: bodyBytes ?? bodyBytesSeen)
     }
 
-    /// Returns true if a dictionary coding is to be used: always, except dcz if dcb is accepted and better.
+    /// Returns true if a dictionary coding is to be used: always, except dcz if dcb is better and the client likes it as well.
     ///
     /// dcb is better for a body that is, or may be, beyond the window of dcz. It is also better for a dictionary
     /// that begins with the magic number of Zstandard's own dictionaries, which some clients misread, and for a built
@@ -132,7 +138,9 @@ private struct Negotiator {
     /// An event stream has no length, but each event resembles the events before it, which are in the window. Its
     /// encoders live long and flush each event, for which dcb needs many times the time and memory.
     private func suits(_ coding: ContentCoding) -> Bool {
-        guard coding == .dcz, accepts(.dcb) else { return true }
+        guard coding == .dcz, accepts(.dcb), accept.quality(of: .dcb) >= accept.quality(of: .dcz) else {
+            return true
+        }
         switch dictionary {
         case .noneOffered, .unknown, .cold: return true
         case .found(let prefersDcb):

@@ -24,6 +24,7 @@ struct CodingRemoval: ~Copyable {
     /// The input that is not decoded yet begins at `offset`.
     private var input: [UInt8] = []
     private var offset = 0
+    private var isEmpty = true
 
     /// Returns nil if there is no decoder for the coding, with a dictionary if it takes one.
     init?(
@@ -46,6 +47,7 @@ struct CodingRemoval: ~Copyable {
             offset = 0
         }
         input.append(bytes)
+        isEmpty = isEmpty && bytes.isEmpty
     }
 
     /// Appends the next piece of the body to `output`.
@@ -66,5 +68,6 @@ struct CodingRemoval: ~Copyable {
         share.resize(&memory, to: all ? decoder.memoryBytesMax : decoder.memoryBytes)
     }
 
-    func isComplete() -> Bool { (try? decoder.finish()) != nil }
+    /// True if the body may end here; some servers name the coding of a body that they do not have.
+    func isComplete() -> Bool { isEmpty || (try? decoder.finish()) != nil }
 }

@@ -22,7 +22,7 @@ extension Exchange {
         case .write(let bytes): write(bytes.span)
         case .prepare: prepare()
         case .stream: streamHeld()
-        case .streamOriginal: streamOriginal()
+        case .streamOriginal(let reason): streamOriginal(because: reason)
         case .admit(let copy, let deltaBytes): admitCopy(copy, deltaBytes: deltaBytes)
         case .flushSoon: core.setDeadline(token, core.now + Self.flushMilliseconds)
         case .yield: if client.canWrite { core.attend(token) }

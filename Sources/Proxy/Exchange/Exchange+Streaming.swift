@@ -76,20 +76,22 @@ extension Exchange {
 
     // MARK: As the upstream coded it
 
-    /// Sends a held body as the upstream coded it, because there is no memory to decode it.
-    func streamOriginal() {
+    /// Sends a held body as the upstream coded it, because there is no memory to decode it, or it cannot be decoded.
+    func streamOriginal(because reason: Reason) {
         guard let draft = phase.takeDraft() else { return }
-        respondOriginal(draft, body.takeHeld())
+        respondOriginal(draft, body.takeHeld(), because: reason)
     }
 
     /// The client gets what it would get from the upstream itself.
-    private func respondOriginal(_ draft: consuming ResponseDraft, _ held: consuming HeldBody?) {
+    private func respondOriginal(
+        _ draft: consuming ResponseDraft, _ held: consuming HeldBody?, because reason: Reason = .busy
+    ) {
         guard let original = held?.original else { return refuse(.undecodable) }
-        proxy.metrics.countBusy()
+        if reason == .busy { proxy.metrics.countBusy() }
         body.dropDecoder()
         draft.response.facts.coding = .known(original.coding)
         draft.response.target = nil
-        let decision = Decision(coding: original.coding, reason: .busy, upstreamCodingHandling: .passThrough)
+        let decision = Decision(coding: original.coding, reason: reason, upstreamCodingHandling: .passThrough)
         let sent = respond(draft, decision, isCoded: false)
         body.streamOriginal(original, memory: held?.takeMemory(), after: sent)
         phase = .sent(sent)

@@ -80,12 +80,7 @@ extension ResponseBody {
             do throws(CodingRemoval.Failure) {
                 try held.append(from: &removal)
             } catch {
-                guard error == .noMemory else {
-                    fail(.malformed)
-                    return .again
-                }
-                stage = .held(held)
-                return .act(.streamOriginal)
+                return giveUpDecoding(held, error)
             }
             decodedInTurn += held.count - before
             held.checkSize(isInflated: isInflated(held.count))
@@ -99,10 +94,7 @@ extension ResponseBody {
             return .act(.stream)
         }
         if trailers != nil, !held.isWhole {
-            guard removal?.isComplete() ?? true else {
-                fail(.malformed)
-                return .again
-            }
+            guard removal?.isComplete() ?? true else { return giveUpDecoding(held, .malformed) }
             removal = nil
             // The framing has made the lengths equal; a body that ended before is never taken for the whole former one.
             if held.former == nil { held.collect() }
@@ -113,6 +105,18 @@ extension ResponseBody {
         held.asksToPrepare = false
         stage = .held(held)
         return asks ? .act(.prepare) : .wait
+    }
+
+    /// Has a held body go out as the upstream coded it, if the client may take that or only memory is short.
+    private mutating func giveUpDecoding(
+        _ held: consuming HeldBody, _ failure: CodingRemoval.Failure
+    ) -> Step {
+        guard failure == .noMemory || held.original?.isAccepted == true else {
+            fail(.malformed)
+            return .again
+        }
+        stage = .held(held)
+        return .act(.streamOriginal(because: failure == .noMemory ? .busy : .codingFailed))
     }
 
     private mutating func stepSending(_ body: consuming WholeBody, hasRoom: Bool) -> Step {

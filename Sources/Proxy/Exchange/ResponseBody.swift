@@ -14,7 +14,7 @@ struct ResponseBody: ~Copyable {
         /// Stop holding the body: decide, send the head, and call `stream`.
         case stream
         /// Send the head, and the body as the upstream coded it: there is no memory to decode it.
-        case streamOriginal
+        case streamOriginal(because: Reason)
         /// The held body is whole: decide, have it coded, and call `send`.
         case prepare
         /// Offer the copy to the store, and call `admissionSettled`.

@@ -151,6 +151,46 @@ private func coded(_ body: [UInt8], _ coding: ContentCoding) throws -> [UInt8] {
         #expect(try !proxy.fetch("/feed", over: body).coding.hasPrefix("dc"))
     }
 
+    @Test func `what cannot be decoded for a delta goes to a client that accepts its coding`() throws {
+        let padded = try coded(body, .gzip) + [0x0D, 0x0A]
+        let proxy = try TestProxy(
+            Origin([json(body), json(padded, "Content-Encoding: gzip", #"ETag: "v1""#)]))
+        _ = try proxy.fetch("/feed")
+        let answer = try proxy.fetch("/feed", over: body, accept: "gzip, dcz")
+        #expect(answer.coding == "gzip" && answer.carries(padded))
+        #expect(answer["ETag"] == #""v1""# && answer["Use-As-Dictionary"] == nil)
+        #expect(try proxy.fetch("/feed", over: body, accept: "dcz").status == 502)
+    }
+
+    @Test(arguments: ["gzip, dcz", "dcz"])
+    func `an empty body is whole, whatever coding its head names`(accept: String) throws {
+        let proxy = try TestProxy(Origin([json(body), json([], "Content-Encoding: gzip")]))
+        _ = try proxy.fetch("/feed")
+        let answer = try proxy.fetch("/feed", over: body, accept: accept)
+        #expect(answer.status == 200 && answer.carries([]) && answer.coding == "identity")
+    }
+
+    /// RFC 9110 section 9.3.2: HEAD has the fields of GET.
+    @Test(arguments: ["Accept-Encoding: identity", "Accept-Encoding: gzip", "X-None: 1"])
+    func `an archive outside the types keeps the coding that is a part of it`(accept: String) throws {
+        let bytes = try coded(body, .gzip)
+        let fields = [
+            "HTTP/1.1 200 OK", "Content-Type: application/x-tar", "Content-Encoding: x-gzip", #"ETag: "v1""#,
+            "Repr-Digest: sha-256=:AA==:", "Content-Length: \(bytes.count)",
+        ].joined(separator: "\r\n")
+        let origin = try Origin { request, connection in
+            connection.send(wire(fields) + (request.method == "HEAD" ? [] : bytes))
+        }
+        let proxy = try TestProxy(origin)
+        let answer = try proxy.fetch("/a.tar.gz", accept)
+        let head = try proxy.fetch("/a.tar.gz", accept, method: "HEAD")
+        #expect(answer.carries(bytes))
+        for name in ["Content-Encoding", "ETag", "Repr-Digest", "Content-Length", "Vary"] {
+            #expect(answer[name] == head[name], "\(name)")
+        }
+        #expect(answer["Content-Encoding"] == "x-gzip" && answer["ETag"] == #""v1""#)
+    }
+
     @Test func `accept_encoding pass sends the client's own without the dictionary codings`() throws {
         let proxy = try TestProxy(try Origin(json(body)), upstream: "accept_encoding: pass")
         _ = try proxy.fetch("/feed", "Accept-Encoding: gzip;q=0.5, dcb, br, dcz;q=1")
