@@ -102,6 +102,11 @@ final class ClientPeer {
         return scheme
     }
 
+    /// Returns the scheme of the target URI, as the upstream is told it.
+    func scheme(_ headers: borrowing Headers) -> String {
+        forwardedProtocol(headers) ?? (isTLS == true ? "https" : "http")
+    }
+
     /// Returns the client's address as bits, to tell clients apart: `clientAddressForLimits`, else the peer's, else zero.
     func clientAddress(_ headers: borrowing Headers) -> UInt128 {
         (clientAddressForLimits(headers) ?? address)?.clientBits() ?? 0

@@ -7,7 +7,7 @@ extension Exchange {
     /// Makes the request that the upstream gets, and sends it.
     func forward() {
         var surroundings = UpstreamRequest.Surroundings(
-            peer: peer, route: route, via: context.shared.via, isTLS: peer.isTLS ?? false)
+            peer: peer, route: route, via: context.shared.via)
         surroundings.isEarly = client.isEarly
         surroundings.subjectFields = context.clientSubjectFields
         surroundings.subjectField = client.clientSubjectField

@@ -15,6 +15,7 @@ extension Exchange {
         takeIdentity(from: &head.headers)
         if context.configuration.explain { head.headers.remove(.dictumExplain) }
         heedSwitch()
+        route.noteTag(of: head.headers)
         let read = ResponseFacts(head, framing: framing, types: route.policy.types)
         var draft = ResponseDraft(head, framing: framing, facts: read)
         let isEventStream = MediaTypes.isEventStream(draft.response.facts.contentType)
@@ -82,7 +83,7 @@ extension Exchange {
     private func respondBodiless(_ draft: consuming ResponseDraft) {
         let status = draft.response.head.status
         if status == .notModified {
-            shapeNotModified(&draft)
+            shapeNotModified(&draft, isUpstreams: true)
         } else if status == .noContent {
             draft.response.head.headers.remove(.contentLength)
             record.reason = .ineligibleStatus

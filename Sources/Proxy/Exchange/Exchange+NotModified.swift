@@ -9,7 +9,7 @@ extension Exchange {
     /// Responds 304 for an upstream that ignores If-None-Match; the rest of the body is not needed.
     func respondNotModified(_ draft: consuming ResponseDraft) {
         draft.response.head = ResponseEdits.notModified(from: draft.response.head.headers)
-        shapeNotModified(&draft)
+        shapeNotModified(&draft, isUpstreams: false)
         respondEmpty(draft)
     }
 
@@ -22,15 +22,21 @@ extension Exchange {
     }
 
     /// Offers again the version that a 304 is about, and says what else its head must say.
-    func shapeNotModified(_ draft: inout ResponseDraft) {
-        // The length is that of the upstream's bytes, which the response to a GET may not have.
-        draft.response.head.headers.remove(.contentLength)
+    ///
+    /// The fields of a 304 replace those of the response that the client holds (RFC 9111 section 3.2). So the upstream's own
+    /// gets a Link only beside its own Links, and Vary only where it has one or the held response is known to have had none.
+    func shapeNotModified(_ draft: inout ResponseDraft, isUpstreams: Bool) {
+        let hasLink = !isUpstreams || draft.response.head.headers.contains(.link)
+        var hasVary = !isUpstreams || draft.response.head.headers.contains(.vary)
+        // They are about the upstream's bytes, and the client may hold others of the same tag.
+        draft.response.head.headers.removeAll(ResponseEdits.ofTheCodedBytes)
         var facts = draft.response.facts
         facts.status = 200
         var audience = audience(of: facts)
         if self.facts.method == .get, route.usesDictionaries, self.facts.dictionarySwitch == nil,
             let (target, version) = versionConfirmed(by: facts, draft.response.head.headers)
         {
+            hasVary = true
             audience = target.audience
             facts.contentType = version.contentType
             if let offer = target.offer,
@@ -38,7 +44,11 @@ extension Exchange {
             {
                 draft.response.offerForm = offerForm(draft.response, for: target.audience)
                 var edits = ResponseEdits(offer: offer)
-                offerByLink(&edits, draft.response, target)
+                if hasLink {
+                    offerByLink(&edits, draft.response, target)
+                } else if draft.response.offerForm == .link {
+                    edits.offer = nil
+                }
                 edits.addOffer(to: &draft.response.head.headers)
                 noteOffer(edits, draft.response)
                 noteOffered(version, draft.response.offerForm)
@@ -46,8 +56,8 @@ extension Exchange {
                 context.store.touch(version, now: SystemClock.unixSeconds)
             }
         }
-        ResponseEdits.mergeVary(&draft.response.head.headers, variation(for: audience))
-        announce(in: &draft.response)
+        if hasVary { ResponseEdits.mergeVary(&draft.response.head.headers, variation(for: audience)) }
+        if hasLink { announce(in: &draft.response) }
         weakenAsHeld(&draft.response.head.headers)
         record.reason = .ineligibleStatus
     }

@@ -19,7 +19,7 @@ extension Exchange {
             if newest?.isOlder(than: version) ?? true { newest = version }
         }
         guard let version = newest, let kept = version.head?.reading(KeptHead.init),
-            kept.source == route.source,
+            kept.source == source,
             isOrdinary(for: kept.head, varyingBy: Vary.names(kept.head.headers.values(.vary)))
         else { return }
         storedResponse = StoredResponse(version: version, kept: kept)
@@ -116,6 +116,10 @@ extension Exchange {
         response.headToKeep = Revalidation.kept(
             response.head, response.facts, for: facts,
             isOrdinary: isOrdinary(for: response.head, varyingBy: response.facts.varyNames),
-            acceptEncoding: route.acceptEncoding, source: route.source)
+            acceptEncoding: route.acceptEncoding, source: source)
     }
+
+    /// The resource that the request's URL stands for at the upstream, as far as the URL itself does not say it: the scheme
+    /// is a part of the target URI (RFC 9111 section 4), and one tag may stand for a page of http and for another of https.
+    private var source: String { peer.scheme(request.headers) + route.source }
 }

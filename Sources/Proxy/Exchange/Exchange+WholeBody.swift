@@ -60,8 +60,16 @@ extension Exchange {
 
     /// Returns true if the response is to have an entity tag made from its body.
     private func needsTag(_ response: UpstreamResponse, count: Int) -> Bool {
-        !response.head.headers.contains(.etag) && isCodedResource(response)
-            && request.method == .get && count <= heldBytesMax
+        takesMadeTag(response) && request.method == .get && count <= heldBytesMax
+    }
+
+    /// Returns true for a response of the configured types without a validator of its own.
+    ///
+    /// A client that has a tag asks by the tag, and then an upstream must ignore the date of its Last-Modified (RFC 9110
+    /// section 13.1.3): it would send whole bodies where it has said 304.
+    private func takesMadeTag(_ response: UpstreamResponse) -> Bool {
+        !response.head.headers.contains(.etag) && !response.head.headers.contains(.lastModified)
+            && isCodedResource(response)
     }
 
     /// Returns the newest version of the response's URL and variant, if a body of this length may be that one again.
@@ -161,7 +169,7 @@ extension Exchange {
         if result.body != nil || edits.isCodingChanged || request.headers.contains(.ifNoneMatch) {
             edits.etag = draft.response.head.headers.first(.etag)
         }
-        if edits.etag == nil, let body = result.body, isCodedResource(draft.response) {
+        if edits.etag == nil, let body = result.body, takesMadeTag(draft.response) {
             edits.etag = ResponseEdits.entityTag(of: body.digest)
         }
         // Confirming the stored body later would leave its trailers out.

@@ -131,11 +131,11 @@ struct ResponseEdits {
     static func notModified(from headers: Headers) -> ResponseHead {
         var kept = headers
         kept.removeAll(ofTheRepresentation)
+        kept.removeAll(ofTheCodedBytes)
         return ResponseHead(status: .notModified, headers: kept)
     }
 
     private static let ofTheRepresentation: HeaderNameSet = [
-        .contentType, .contentEncoding, .contentLength, .contentLanguage, .contentRange, .acceptRanges,
-        .cdnCacheControl, .trailer,
+        .contentType, .contentLanguage, .contentRange, .cdnCacheControl, .trailer,
     ]
 }

@@ -62,13 +62,13 @@ enum Revalidation {
         kept.headers.removeAll(ofOneResponse)
         if let name = sourceName {
             kept.headers.remove(name)
-            if !source.isEmpty { kept.headers.append(name, source) }
+            kept.headers.append(name, source)
         }
         HeadWriter.write(kept, into: &bytes)
         return bytes.count <= StoredHead.bytesMax ? bytes : nil
     }
 
-    /// The field of kept heads for `Route.source`; it never leaves the store.
+    /// The field of kept heads for the scheme and `Route.source`; it never leaves the store.
     fileprivate static let sourceName = HeaderName("dictum-source")
 
     static func strongTag(_ headers: Headers) -> EntityTag? {
@@ -146,7 +146,7 @@ enum Revalidation {
 final class KeptHead: Sendable {
     let head: ResponseHead
     let tag: EntityTag
-    /// The `Route.source` of the route that brought it.
+    /// The scheme of its URL, and the `Route.source` of the route that brought it.
     let source: String
 
     /// Reads what `Revalidation.kept` wrote; nil for bytes that are no such head.

@@ -9,7 +9,6 @@ enum UpstreamRequest {
         let route: Route
         /// Dictum's own member of Via.
         let via: Via
-        let isTLS: Bool
         /// True while the client's TLS handshake is not complete.
         var isEarly = false
         /// True if the upstream gets the body without its content coding.
@@ -48,7 +47,7 @@ enum UpstreamRequest {
         if surroundings.route.policy.hasDictionary {
             setDictionaryFields(&head.headers, acceptEncoding: surroundings.route.acceptEncoding)
         }
-        strengthenIfMatch(&head.headers)
+        if !surroundings.route.hasWeakTags { strengthenIfMatch(&head.headers) }
         if request.version < .http11 { head.headers.remove(.expect) }
         if request.method == .options, let left = forwardsLeft(request.headers) {
             head.headers.replace(.maxForwards, with: String(max(0, left - 1)))
@@ -142,9 +141,7 @@ enum UpstreamRequest {
             headers.append(.xForwardedFor, address)
         }
         if !headers.contains(.xForwardedProto) {
-            headers.append(
-                .xForwardedProto,
-                around.peer.forwardedProtocol(request.headers) ?? (around.isTLS ? "https" : "http"))
+            headers.append(.xForwardedProto, around.peer.scheme(request.headers))
         }
         if !headers.contains(.xForwardedHost) {
             if let authority = request.target.authority {

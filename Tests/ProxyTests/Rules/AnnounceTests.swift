@@ -99,19 +99,25 @@ private let page = Array("<!doctype html><title>Page</title>".utf8) + [UInt8](re
         #expect(try proxy.fetch("/app/x").values("Link").isEmpty, "announce: off")
     }
 
-    @Test func `a 304 announces, too`() throws {
+    /// RFC 9111 section 3.2: the fields of a 304 replace those that the client holds.
+    @Test func `a 304 announces beside its own Links, and has none where the page's would be lost`() throws {
         let origin = try Origin { request, connection in
             let isAPI = request.target.hasPrefix("/api/")
+            let own = request.target == "/?own" ? ["Link: </a.css>; rel=preload"] : []
+            let notModified = ["HTTP/1.1 304 Not Modified", #"ETag: "p""#] + own
             let document =
                 request["If-None-Match"] == nil
-                ? html(page, #"ETag: "p""#) : wire("HTTP/1.1 304 Not Modified", #"ETag: "p""#)
+                ? html(page, #"ETag: "p""#) : wire(notModified.joined(separator: "\r\n"))
             connection.send(
                 isAPI ? json(Self.body(request.target), "Cache-Control: public, max-age=10") : document)
         }
         let proxy = try TestProxy(origin, Self.given)
         try proxy.prove("/api/feed")
-        let answer = try proxy.fetch("/", #"If-None-Match: "p""#, "Sec-Fetch-Dest: document")
-        #expect(answer.status == 304 && answer.values("Link") == [link(to: "/api/feed")])
+        let answer = try proxy.fetch("/?own", #"If-None-Match: "p""#, "Sec-Fetch-Dest: document")
+        #expect(answer.status == 304)
+        #expect(answer.values("Link") == ["</a.css>; rel=preload", link(to: "/api/feed")])
+        let silent = try proxy.fetch("/", #"If-None-Match: "p""#, "Sec-Fetch-Dest: document")
+        #expect(silent.status == 304 && silent["Link"] == nil)
     }
 
     @Test func `without a secure transport, and switched off, nothing is announced`() throws {

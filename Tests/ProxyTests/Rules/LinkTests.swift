@@ -180,17 +180,19 @@ private func open(_ body: [UInt8], _ fields: String...) -> [UInt8] {
         #expect(try proxy.fetch("/feed", method: method, body: [])["Link"] == nil)
     }
 
-    @Test func `a 304 has the Link, too`() throws {
+    @Test(arguments: [nil, "Link: </a>; rel=preload"])
+    func `a 304 has the Link only beside its own ones`(own: String?) throws {
         let origin = try Origin { request, connection in
+            let notModified = ["HTTP/1.1 304 Not Modified", #"ETag: "v1""#] + [own].compactMap(\.self)
             connection.send(
                 request["If-None-Match"] == nil
-                    ? open(first, #"ETag: "v1""#) : wire("HTTP/1.1 304 Not Modified", #"ETag: "v1""#))
+                    ? open(first, #"ETag: "v1""#) : wire(notModified.joined(separator: "\r\n")))
         }
         let proxy = try TestProxy(origin, link)
         try proxy.prove("/feed")
         let answer = try proxy.fetch("/feed", #"If-None-Match: "v1""#)
         #expect(answer.status == 304)
-        #expect(answer["Link"] == linkField(to: first))
+        #expect(answer.values("Link") == (own == nil ? [] : ["</a>; rel=preload", linkField(to: first)]))
         #expect(answer["Use-As-Dictionary"] == nil)
     }
 

@@ -177,6 +177,9 @@ private let small = Feed.bytes(version: 0, items: 40)
         let answer = try proxy.fetch("/feed", #"If-None-Match: "v1""#)
         #expect(answer.status == 304)
         #expect(answer["Use-As-Dictionary"] == #"match="/feed""#)
+        #expect(
+            answer.members("Vary") == ["accept-encoding", "available-dictionary"],
+            "the version is known to vary by nothing else")
         #expect(try proxy.fetch("/feed", #"If-None-Match: "v9""#)["Use-As-Dictionary"] == nil)
         #expect(
             try proxy.fetch("/feed", #"If-None-Match: "v1""#, "Cookie: a=b")["Use-As-Dictionary"] == nil,

@@ -74,6 +74,25 @@ extension TestProxy {
         #expect(proxy.conditions.last == #""v1""#)
     }
 
+    /// RFC 9111 section 4: the scheme is a part of the target URI, and a tag says nothing of another resource.
+    @Test func `a page of http is not asked about for https, nor the reverse`() throws {
+        let origin = try Origin { request, connection in
+            let isKnown = request["If-None-Match"] != nil
+            let body = request["X-Forwarded-Proto"] == "https" ? second : first
+            let head = ["HTTP/1.1 \(isKnown ? "304 Not Modified" : "200 OK")", #"ETag: "v1""#]
+            let fields = ["Content-Type: application/json", "Cache-Control: public, max-age=60"]
+            connection.send(wire((head + fields).joined(separator: "\r\n"), body: isKnown ? nil : body))
+        }
+        let proxy = try TestProxy(origin, routes)
+        for _ in 1...2 {
+            #expect(try proxy.fetch("/feed", "X-Forwarded-Proto: http").carries(first))
+            #expect(try proxy.fetch("/feed", "X-Forwarded-Proto: https").carries(second))
+        }
+        #expect(proxy.conditions == [nil, nil, nil, nil])
+        #expect(try proxy.fetch("/feed", "X-Forwarded-Proto: https").carries(second))
+        #expect(proxy.conditions.last == #""v1""#)
+    }
+
     @Test func `a client's own If-None-Match goes upstream, and the 304 to the client`() throws {
         let proxy = try TestProxy(conditional(), routes)
         _ = try proxy.fetch("/feed")

@@ -155,7 +155,8 @@ private let next = Feed.bytes(version: 1, items: 40)
             #expect(response.values("X-Frame-Options") == ["DENY"])
             #expect(response["Server"] == nil && response["X-Powered-By"] == nil)
             #expect(response["Strict-Transport-Security"] == "max-age=1")
-            #expect(response["Vary"]?.contains("Available-Dictionary") == true)
+            let varies = response["Vary"]?.contains("Available-Dictionary") == true
+            #expect(varies == (response.status == 200), "the upstream's 304 has no Vary to add to")
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Primitives
 internal import Storage
 internal import TestSupport
 internal import Testing
@@ -33,6 +34,17 @@ private let codings = ["identity", "gzip", "br", "zstd", "dcz", "dcb"]
         #expect(try proxy.fetch("/other")["ETag"] == made)
         #expect(try proxy.fetch("/feed", "Accept-Encoding: br")["ETag"] == "W/\(made)")
         #expect(try proxy.fetch("/feed")["ETag"] != made)
+    }
+
+    /// RFC 9110 section 13.1.3: beside If-None-Match an upstream must ignore If-Modified-Since, and would send all again.
+    @Test func `no ETag is made beside Last-Modified, so that the upstream goes on to say 304`() throws {
+        let proxy = try TestProxy(json(first, "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"))
+        for accept in ["identity", "gzip", "dcz"] {
+            let answer = try proxy.fetch("/feed", over: first, accept: accept)
+            #expect(answer["ETag"] == nil)
+            #expect(answer["Last-Modified"] != nil)
+        }
+        #expect(try proxy.fetch("/feed", over: first).coding == "dcz", "it is a dictionary all the same")
     }
 
     @Test func `no ETag is made for what is not held whole`() throws {
@@ -97,6 +109,42 @@ private let codings = ["identity", "gzip", "br", "zstd", "dcz", "dcb"]
         _ = try proxy.fetch("/feed", #"If-Match: W/"v1", "v2""#, method: "PUT", body: [0x7b, 0x7d])
         _ = try proxy.fetch("/feed", "If-Match: *", method: "PUT", body: [])
         #expect(proxy.origin.requests.map { $0["If-Match"] } == [#""v1", "v2""#, "*"])
+    }
+
+    @Test func `If-Match goes up as it came where the upstream's own tags are weak`() throws {
+        let tag = Guarded(#"W/"v1""#)
+        let origin = try Origin { request, connection in
+            connection.send(json(first, "ETag: \(tag.withLock { $0 })"))
+        }
+        let proxy = try TestProxy(origin)
+        func ifMatch() throws -> String? {
+            _ = try proxy.fetch("/feed", "Accept-Encoding: gzip")
+            _ = try proxy.fetch("/feed", #"If-Match: W/"v1""#, method: "PUT", body: [0x7b, 0x7d])
+            return proxy.origin.requests.last?["If-Match"]
+        }
+        #expect(try ifMatch() == #"W/"v1""#)
+        tag.withLock { $0 = #""v1""# }
+        #expect(try ifMatch() == #""v1""#)
+    }
+
+    @Test func `a 304 says nothing of the bytes, whose coding the client alone knows`() throws {
+        let fields = [
+            #"ETag: "v1""#, "Repr-Digest: sha-256=:AA==:", "Content-MD5: AA==", "Accept-Ranges: bytes",
+        ]
+        let isOwn = Guarded(true)
+        let origin = try Origin { request, connection in
+            let status = isOwn.withLock { $0 } ? "304 Not Modified" : "200 OK"
+            let lines = ["HTTP/1.1 \(status)", "Content-Type: application/json"] + fields
+            let body = isOwn.withLock { $0 } ? nil : first
+            connection.send(wire(lines.joined(separator: "\r\n"), body: body))
+        }
+        let proxy = try TestProxy(origin)
+        for _ in 1...2 {
+            let answer = try proxy.fetch("/feed", #"If-None-Match: W/"v1""#)
+            #expect(answer.status == 304 && answer["ETag"] == #"W/"v1""#)
+            for name in ["Repr-Digest", "Content-MD5", "Accept-Ranges"] { #expect(answer[name] == nil) }
+            isOwn.withLock { $0 = false }
+        }
     }
 
     @Test func `HEAD has the ETag and Vary of GET, no length where a coding would apply, no offer`() throws {
