@@ -7,8 +7,8 @@ package enum Vary {
     /// A malformed line stays behind the added names, so that nothing in it, such as a stray quote, can hide them.
     package static func merged(_ upstream: [String], adding: [String]) -> String {
         let read = upstream.map(members)
-        let known = read.flatMap(\.names).map { $0.lowercased() }
-        if known.contains("*") { return "*" }
+        if read.contains(where: { $0.names.contains("*") }) { return "*" }
+        let known = read.filter(\.isWellFormed).flatMap(\.names).map { $0.lowercased() }
         let missing = adding.filter { !known.contains($0.lowercased()) }
         let lines = upstream.filter { !$0.allSatisfy { $0 == " " || $0 == "," || $0 == "\t" } }
         let isWellFormed = read.allSatisfy(\.isWellFormed)

@@ -52,8 +52,12 @@ package enum ChildProcess {
     /// Reads what comes next from a pipe; returns 0 at its end, and nil if nothing comes in time.
     package static func read(_ pipe: Int32, into buffer: inout [UInt8], within milliseconds: Int) -> Int? {
         var entry = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
+        let deadline = SystemClock.monotonicNanoseconds + Int64(milliseconds) * 1_000_000
+        var rest = milliseconds
         // Safe: one entry, used within the calls; the kernel writes at most as much as the buffer holds.
-        while unsafe poll(&entry, 1, Int32(clamping: milliseconds)) < 0, errno == EINTR {}
+        while unsafe poll(&entry, 1, Int32(clamping: rest)) < 0, errno == EINTR {
+            rest = max(0, Int((deadline - SystemClock.monotonicNanoseconds) / 1_000_000))
+        }
         return entry.revents == 0 ? nil : max(0, unsafe Glibc.read(pipe, &buffer, buffer.count))
     }
 

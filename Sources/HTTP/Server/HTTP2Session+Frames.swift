@@ -30,7 +30,7 @@ extension HTTP2Session: FrameEngineOwner {
         if takesRequests, streams.count < HTTP2Settings.streamsMax {
             return waits.head = (id, core.now + settings.headTimeout)
         }
-        // The engine refuses the stream, or passes over it without a word; what belongs to it may still come.
+        // The stream is refused, or passed over without a word; what belongs to it may still come.
         if takesRequests { count(.streams) }
         ids.end(id, byClient: false)
     }
@@ -74,6 +74,8 @@ extension HTTP2Session: FrameEngineOwner {
     func headEnded(stream id: Int32, endsStream: Bool) {
         sectionEnded(of: id)
         guard let stream = streams[id] else { return }
+        // The engine refuses it only once the GOAWAY that says so has left it.
+        guard !ids.endedEarly.contains(id) else { return reset(stream, .refusedStream) }
         stream.headEnded(endsStream: endsStream)
         stream.prioritize(priorities.take(forOpened: id, field: stream.requestedPriority))
         begin(stream)

@@ -44,7 +44,10 @@ extension Settings {
         .value("min_size", \.minSize, .size(0...1 << 30), "Smaller bodies are not compressed."),
         .value(
             "types", \.typeNames, .list(.mediaType, 0...256),
-            "The media types to compress. A * matches any characters."),
+            """
+            The media types to compress, and to decode for clients that do not accept the upstream's coding. A * matches any \
+            characters.
+            """),
         .value(
             "verify", \.verify, .choice(["sampled": .sampled, "always": .always, "never": .never]),
             onReload: .atNextStart,

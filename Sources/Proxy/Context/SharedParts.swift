@@ -47,6 +47,10 @@ final class SharedParts: Sendable {
     /// Limits the hints at obstacles to deltas.
     let hints = RouteReminders()
     let variants = VariantCounts()
+    /// The entity tags that upstreams made weak themselves, by their resources.
+    let weakTags = OriginNotes()
+    /// The pages whose upstreams give them no Link.
+    let linklessPages = OriginNotes()
     /// Limits the warnings about Links that no browser follows.
     let linkWarnings = RouteReminders()
     let maintenance = DispatchQueue(label: "dictum.maintenance", qos: .utility)

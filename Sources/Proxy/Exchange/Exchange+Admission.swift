@@ -66,7 +66,9 @@ extension Exchange {
     func versionConfirmed(
         by response: ResponseFacts, _ headers: Headers
     ) -> (target: AdmissionTarget, version: Storage.Version)? {
-        guard let tag = headers.first(.etag).flatMap({ EntityTag($0)?.opaque }) else { return nil }
+        // Beside a tag the date does not count (RFC 9110 section 13.1.3).
+        let date = request.headers.contains(.ifNoneMatch) ? nil : request.headers.first(.ifModifiedSince)
+        guard let tag = headers.versionTag() ?? (headers.contains(.etag) ? nil : date) else { return nil }
         let own = headers.values(.useAsDictionary)
         let audience = audience(of: response)
         func version(at target: AdmissionTarget) -> Storage.Version? {
@@ -144,7 +146,7 @@ extension Exchange {
         _ candidate: Candidate, _ target: AdmissionTarget, _ response: UpstreamResponse
     ) -> Encounter {
         var encounter = Encounter(digest: candidate.body.digest, key: target.key)
-        encounter.etag = candidate.etag.flatMap { EntityTag($0)?.opaque }
+        encounter.etag = response.head.headers.versionTag(etag: candidate.etag)
         encounter.isNewest = candidate.isNewest
         encounter.isAlwaysTaken = candidate.wasOffered || isAlwaysTaken(target, response)
         encounter.head = response.headToKeep
@@ -243,10 +245,7 @@ extension Exchange {
     /// The length of its delta is not known; that of the last delta over the same version counts.
     private func gainsPromise(_ target: AdmissionTarget, _ response: UpstreamResponse) -> Bool {
         if isAlwaysTaken(target, response) { return true }
-        let tag = response.head.headers.first(.etag).flatMap { EntityTag($0)?.opaque }
-        if let tag,
-            proxy.index.version(target.key, etag: tag) != nil
-        {
+        if let tag = response.head.headers.versionTag(), proxy.index.version(target.key, etag: tag) != nil {
             return true
         }
         return isRenewed(response, deltaBytes: dictionary.version?.lastDeltaBytes)
@@ -281,5 +280,16 @@ extension Exchange {
         let now = SystemClock.unixSeconds
         guard form == .inBand else { return context.store.touch(version, now: now) }
         context.store.offered(version, over: replaceableVersion, now: now)
+    }
+}
+
+extension Headers {
+    /// The text by which a 304 finds its version: the opaque part of the entity tag, or without a tag the date of the last
+    /// modification.
+    ///
+    /// `etag` is a tag that is not among the fields yet.
+    func versionTag(etag: String? = nil) -> String? {
+        guard let tag = etag ?? first(.etag) else { return first(.lastModified) }
+        return EntityTag(tag)?.opaque
     }
 }

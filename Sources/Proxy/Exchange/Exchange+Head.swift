@@ -15,7 +15,7 @@ extension Exchange {
         takeIdentity(from: &head.headers)
         if context.configuration.explain { head.headers.remove(.dictumExplain) }
         heedSwitch()
-        route.noteTag(of: head.headers)
+        noteTag(of: head.headers)
         let read = ResponseFacts(head, framing: framing, types: route.policy.types)
         var draft = ResponseDraft(head, framing: framing, facts: read)
         let isEventStream = MediaTypes.isEventStream(draft.response.facts.contentType)
@@ -170,6 +170,7 @@ extension Exchange {
 
     /// Applies the edits to the head of a response with a body.
     func shapeHead(_ edits: ResponseEdits, _ response: inout UpstreamResponse) {
+        noteLinks(of: response)
         if edits.isCodingChanged || isCodedResource(response) {
             edits.apply(to: &response.head.headers, varying: variation(for: response.facts))
         } else {

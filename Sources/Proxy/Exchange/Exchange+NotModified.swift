@@ -24,9 +24,9 @@ extension Exchange {
     /// Offers again the version that a 304 is about, and says what else its head must say.
     ///
     /// The fields of a 304 replace those of the response that the client holds (RFC 9111 section 3.2). So the upstream's own
-    /// gets a Link only beside its own Links, and Vary only where it has one or the held response is known to have had none.
+    /// gets a Link only where none of the upstream's is lost by it, and Vary only where it has one or the held response is known to have had none.
     func shapeNotModified(_ draft: inout ResponseDraft, isUpstreams: Bool) {
-        let hasLink = !isUpstreams || draft.response.head.headers.contains(.link)
+        let hasLink = !isUpstreams || mayLink(draft.response.head)
         var hasVary = !isUpstreams || draft.response.head.headers.contains(.vary)
         // They are about the upstream's bytes, and the client may hold others of the same tag.
         draft.response.head.headers.removeAll(ResponseEdits.ofTheCodedBytes)

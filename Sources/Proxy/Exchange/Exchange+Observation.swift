@@ -136,7 +136,7 @@ extension Exchange {
         else { return nil }
         return ObservedResponse(
             asked: asked, resource: key, facts: response.facts, target: target,
-            entityTag: response.head.headers.first(.etag).flatMap { EntityTag($0)?.opaque },
+            entityTag: response.head.headers.versionTag(),
             lifeSeconds: keptSeconds(response), renewalSeconds: lifeSeconds(of: response, on: asked.route),
             unkept: unkeptReason(response), fields: Self.judgedFields(response),
             body: .none(context.observer.memory))

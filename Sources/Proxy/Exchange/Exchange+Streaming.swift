@@ -87,7 +87,11 @@ extension Exchange {
         _ draft: consuming ResponseDraft, _ held: consuming HeldBody?, because reason: Reason = .busy
     ) {
         guard let original = held?.original else { return refuse(.undecodable) }
-        if reason == .busy { proxy.metrics.countBusy() }
+        if reason == .busy {
+            proxy.metrics.countBusy()
+        } else {
+            proxy.metrics.countUpstreamError(.malformed, of: route.upstreamName)
+        }
         body.dropDecoder()
         draft.response.facts.coding = .known(original.coding)
         draft.response.target = nil

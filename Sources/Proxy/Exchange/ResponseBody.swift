@@ -13,7 +13,7 @@ struct ResponseBody: ~Copyable {
         case write(ArraySlice<UInt8>)
         /// Stop holding the body: decide, send the head, and call `stream`.
         case stream
-        /// Send the head, and the body as the upstream coded it: there is no memory to decode it.
+        /// Send the head, and the body as the upstream coded it: it cannot be decoded here.
         case streamOriginal(because: Reason)
         /// The held body is whole: decide, have it coded, and call `send`.
         case prepare

@@ -47,7 +47,6 @@ enum UpstreamRequest {
         if surroundings.route.policy.hasDictionary {
             setDictionaryFields(&head.headers, acceptEncoding: surroundings.route.acceptEncoding)
         }
-        if !surroundings.route.hasWeakTags { strengthenIfMatch(&head.headers) }
         if request.version < .http11 { head.headers.remove(.expect) }
         if request.method == .options, let left = forwardsLeft(request.headers) {
             head.headers.replace(.maxForwards, with: String(max(0, left - 1)))
@@ -170,15 +169,6 @@ enum UpstreamRequest {
         switch acceptEncoding {
         case .identity: headers.replace(.acceptEncoding, with: "identity")
         case .pass: dropDictionaryCodings(&headers)
-        }
-    }
-
-    /// Makes the tags of If-Match strong again: Dictum has weakened them, and a weak tag never matches (RFC 9110 section
-    /// 13.1.1).
-    private static func strengthenIfMatch(_ headers: inout Headers) {
-        let tags = headers.values(.ifMatch)
-        if !tags.isEmpty, let strong = ETagForm.upstreamIfMatch(tags) {
-            headers.replace(.ifMatch, with: strong)
         }
     }
 

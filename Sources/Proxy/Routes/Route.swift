@@ -57,7 +57,6 @@ final class Route: Sendable {
     let impersonalFields: HeaderNameSet
     /// True after an inexact delta, until a reload creates another route.
     private let isDistrusted = Atomic<Bool>(false)
-    private let isLastTagWeak = Atomic<Bool>(false)
     let admission: AdmissionPolicy
     /// True if the proxy learns the route's built dictionary.
     let learnsBuilt: Bool
@@ -160,17 +159,6 @@ final class Route: Sendable {
 
     /// Returns the match that the pages at such paths share.
     func pageMatch(of url: PathAndQuery) -> String { matchValue(of: url) ?? text }
-
-    /// True if the upstream's last entity tag was weak by itself, so that a weak tag of a client is none that Dictum weakened.
-    var hasWeakTags: Bool { isLastTagWeak.load(ordering: .relaxed) }
-
-    /// Notes the form of the upstream's entity tags.
-    func noteTag(of headers: borrowing Headers) {
-        headers.forEachValue(of: .etag) { tag in
-            let isWeak = tag.count > 1 && tag[0] == UInt8(ascii: "W") && tag[1] == UInt8(ascii: "/")
-            if isWeak != hasWeakTags { isLastTagWeak.store(isWeak, ordering: .relaxed) }
-        }
-    }
 
     /// The reason why dictionaries are off after an inexact delta, or nil.
     var dictionarySwitch: Reason? { isDistrusted.load(ordering: .relaxed) ? .verifyFailed : nil }

@@ -27,11 +27,17 @@ final class DevToolsPipe {
         let words = ["sh", "-c", #"exec "$0" "$@" >/dev/null 2>&1"#, program] + arguments
         do throws(SystemError) {
             let toBrowser = try ChildProcess.pipe()
-            defer { close(toBrowser.readEnd) }
+            var isStarted = false
+            defer {
+                close(toBrowser.readEnd)
+                // Nothing else closes it: an object that is not made has no end.
+                if !isStarted { close(toBrowser.writeEnd) }
+            }
             commands = toBrowser.writeEnd
             (pid, replies) = try ChildProcess.startPiped(
                 "/bin/sh", arguments: words, environment: ProcessInfo.processInfo.environment,
                 passing: [toBrowser.readEnd])
+            isStarted = true
         } catch {
             throw CommandError("\(program): \(error.text)")
         }

@@ -100,24 +100,34 @@ private let page = Array("<!doctype html><title>Page</title>".utf8) + [UInt8](re
     }
 
     /// RFC 9111 section 3.2: the fields of a 304 replace those that the client holds.
-    @Test func `a 304 announces beside its own Links, and has none where the page's would be lost`() throws {
+    @Test(arguments: [(false, false, true), (true, false, false), (true, true, true), (false, true, true)])
+    func `a 304 announces where none of the page's own Links is lost by it`(
+        isOnPage: Bool, isOn304: Bool, announces: Bool
+    ) throws {
+        let own = "Link: </a.css>; rel=preload"
         let origin = try Origin { request, connection in
+            let isHeld = request["If-None-Match"] != nil
+            let lines =
+                [
+                    "HTTP/1.1 \(isHeld ? "304 Not Modified" : "200 OK")", "Content-Type: text/html",
+                    #"ETag: "p""#,
+                ]
+                + ((isHeld ? isOn304 : isOnPage) ? [own] : [])
+            let document = wire(lines.joined(separator: "\r\n"), body: isHeld ? nil : page)
             let isAPI = request.target.hasPrefix("/api/")
-            let own = request.target == "/?own" ? ["Link: </a.css>; rel=preload"] : []
-            let notModified = ["HTTP/1.1 304 Not Modified", #"ETag: "p""#] + own
-            let document =
-                request["If-None-Match"] == nil
-                ? html(page, #"ETag: "p""#) : wire(notModified.joined(separator: "\r\n"))
             connection.send(
                 isAPI ? json(Self.body(request.target), "Cache-Control: public, max-age=10") : document)
         }
         let proxy = try TestProxy(origin, Self.given)
         try proxy.prove("/api/feed")
-        let answer = try proxy.fetch("/?own", #"If-None-Match: "p""#, "Sec-Fetch-Dest: document")
-        #expect(answer.status == 304)
-        #expect(answer.values("Link") == ["</a.css>; rel=preload", link(to: "/api/feed")])
-        let silent = try proxy.fetch("/", #"If-None-Match: "p""#, "Sec-Fetch-Dest: document")
-        #expect(silent.status == 304 && silent["Link"] == nil)
+        func links() throws -> [String] {
+            let answer = try proxy.fetch("/", #"If-None-Match: "p""#, "Sec-Fetch-Dest: document")
+            #expect(answer.status == 304)
+            return answer.values("Link").filter { !$0.contains("preload") }
+        }
+        #expect(try links() == (isOn304 ? [link(to: "/api/feed")] : []), "nothing is known of the page")
+        _ = try proxy.fetch("/", "Sec-Fetch-Dest: document")
+        #expect(try links() == (announces ? [link(to: "/api/feed")] : []))
     }
 
     @Test func `without a secure transport, and switched off, nothing is announced`() throws {

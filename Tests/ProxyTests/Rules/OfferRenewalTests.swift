@@ -39,6 +39,23 @@ internal import Testing
         #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] != nil)
     }
 
+    @Test func `a 304 of an upstream with dates alone offers the held version again`() throws {
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        let origin = try Origin { request, connection in
+            let isHeld = request["If-Modified-Since"] == date
+            connection.send(
+                isHeld
+                    ? wire("HTTP/1.1 304 Not Modified", "Cache-Control: public")
+                    : json(Self.numbered(1), "Last-Modified: \(date)"))
+        }
+        let proxy = try TestProxy(origin)
+        _ = try proxy.fetch("/feed")
+        let answer = try proxy.fetch("/feed", "If-Modified-Since: \(date)")
+        #expect(answer.status == 304 && answer["Use-As-Dictionary"] == #"match="/feed""#)
+        let other = try proxy.fetch("/feed", "If-Modified-Since: \(date)", #"If-None-Match: "other""#)
+        #expect(other.status == 304 && other["Use-As-Dictionary"] == nil, "the tag is the client's question")
+    }
+
     @Test func `invented digests and queries take nothing from clients that hold a version`() throws {
         let proxy = try changing()
         let held = try proxy.fetch("/feed").body

@@ -1,0 +1,27 @@
+internal import Primitives
+internal import Synchronization
+
+/// What origins said with their responses and later requests and 304s cannot tell: a bounded memory of hashes.
+///
+/// A newer note takes the place of an older one. Safe from any thread.
+final class OriginNotes: Sendable {
+    private static let slots = 1 << 16
+    /// Made for the first note; most origins give no reason for any.
+    private let hashes = Guarded<[Int]>([])
+    private let isUsed = Atomic<Bool>(false)
+
+    func contains(_ hash: Int) -> Bool {
+        isUsed.load(ordering: .relaxed) && hashes.withLock { $0[hash & (Self.slots - 1)] == hash }
+    }
+
+    /// Notes a hash, or forgets it unless `isTrue`.
+    func note(_ hash: Int, _ isTrue: Bool) {
+        guard isTrue || isUsed.load(ordering: .relaxed) else { return }
+        hashes.withLock { hashes in
+            if hashes.isEmpty { hashes = [Int](repeating: 0, count: Self.slots) }
+            let slot = hash & (Self.slots - 1)
+            if isTrue { hashes[slot] = hash } else if hashes[slot] == hash { hashes[slot] = 0 }
+        }
+        isUsed.store(true, ordering: .relaxed)
+    }
+}

@@ -1,0 +1,63 @@
+internal import Dictionaries
+internal import HTTP
+
+// MARK: - Entity tags that are weak at their origin
+
+extension Exchange {
+    /// Notes the form of the upstream's entity tag.
+    func noteTag(of headers: borrowing Headers) {
+        headers.forEachValue(of: .etag) { value in
+            let isWeak = value.count > 1 && value[0] == UInt8(ascii: "W") && value[1] == UInt8(ascii: "/")
+            context.shared.weakTags.note(
+                hash { $0.combine(text: value.extracting((isWeak ? 2 : 0)..<value.count)) }, isWeak)
+        }
+    }
+
+    /// Makes the tags of If-Match strong again that Dictum has weakened: a weak one never matches (RFC 9110 section 13.1.1).
+    ///
+    /// Those that are weak at the upstream itself stay: FHIR and OData servers take no others.
+    func strengthenIfMatch(_ headers: inout Headers) {
+        let tags = headers.values(.ifMatch)
+        guard !tags.isEmpty else { return }
+        let strong = ETagForm.upstreamIfMatch(tags) { tag in
+            let opaque = Array(tag.opaque.utf8)
+            return context.shared.weakTags.contains(hash { $0.combine(text: opaque.span) })
+        }
+        if let strong { headers.replace(.ifMatch, with: strong) }
+    }
+
+    private func hash(_ combine: (inout Hasher) -> Void) -> Int {
+        var hasher = Hasher()
+        hasher.combine(resource.authority)
+        hasher.combine(resource.url.path)
+        combine(&hasher)
+        return hasher.finalize()
+    }
+}
+
+extension Hasher {
+    fileprivate mutating func combine(text: Span<UInt8>) {
+        // Safe: the pointer is used only within the call, while the span is alive.
+        unsafe text.withUnsafeBytes { unsafe combine(bytes: $0) }
+    }
+}
+
+// MARK: - Pages without Links of their own
+
+extension Exchange {
+    /// Notes whether the upstream's whole response has Links, before any of Dictum's is added.
+    func noteLinks(of response: UpstreamResponse) {
+        guard request.method == .get, response.facts.status == 200,
+            response.offerForm == .link
+                || route.announcement != .off && MediaTypes.isDocument(response.facts.contentType)
+        else { return }
+        context.shared.linklessPages.note(pageHash, !response.head.headers.contains(.link))
+    }
+
+    /// Returns true if a Link on the upstream's 304 takes no other's place at the client (RFC 9111 section 3.2).
+    func mayLink(_ notModified: ResponseHead) -> Bool {
+        notModified.headers.contains(.link) || context.shared.linklessPages.contains(pageHash)
+    }
+
+    private var pageHash: Int { hash { $0.combine(resource.url.query) } }
+}
