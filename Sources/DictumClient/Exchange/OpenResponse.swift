@@ -129,10 +129,13 @@ struct OpenResponse: Sendable {
             let isKept = try await exchange.dictionaries.keep(record, body, generation: generation)
             if !isKept { exchange.options.onEvent(.notKept(url, cause: "too large, or removed meanwhile")) }
             return isKept
-        } catch {
-            let cause = (error as? UnkeptCause)?.rawValue ?? "\(error)"
-            exchange.options.onEvent(.notKept(url, cause: cause))
+        } catch let cause as UnkeptCause {
+            exchange.options.onEvent(.notKept(url, cause: cause.rawValue))
             if let old { await exchange.dictionaries.remove(old.record.dictionary) }
+            return false
+        } catch {
+            // The disk may be full, for example: what a 304 confirms is whole as it was, and can be confirmed again.
+            exchange.options.onEvent(.notKept(url, cause: "\(error)"))
             return false
         }
     }
