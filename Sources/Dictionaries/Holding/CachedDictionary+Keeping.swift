@@ -8,6 +8,8 @@ package enum UnkeptCause: String, Error, Sendable {
     case match
     /// The body is empty.
     case empty
+    /// The body is in a coding that the client does not undo, and only a decoded one is a dictionary.
+    case coding
     /// `no-store`, or `Vary: *`.
     case noStore = "no-store"
     /// The response says nothing of its life: no lifetime, no `Last-Modified`, no `ttl`.

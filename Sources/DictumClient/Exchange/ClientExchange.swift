@@ -147,7 +147,7 @@ struct ClientExchange: Sendable {
         let receivedAt = Self.now
         let confirmed = head.status == 304 ? visit.confirmed : nil
         let coding = codingToUndo(head, of: request)
-        let isOffer = mayKeep && head.status == 200 && !head.lines("use-as-dictionary").isEmpty
+        let isOffer = mayKeep && head.offersDictionary && isDecoded(head)
         let reader: BodyReader
         do throws(CodingError) {
             let pieces = confirmed.map { TransportResponse.pieces(of: Data($0.body.bytes)) }
@@ -172,6 +172,13 @@ struct ClientExchange: Sendable {
             let coding = ContentCoding(contentEncoding: head.lines("content-encoding"))
         else { return nil }
         return transport.decodedCodings.contains(coding.token) ? nil : coding
+    }
+
+    /// Returns true if the app gets the body in no coding: with one, it would be a dictionary that no server knows.
+    func isDecoded(_ head: TransportResponse) -> Bool {
+        let lines = head.lines("content-encoding")
+        return ContentCoding(contentEncoding: lines) != nil
+            || ContentCoding.names(contentEncoding: lines).allSatisfy(transport.decodedCodings.contains)
     }
 
     private func failure(_ error: CodingError) -> DictionaryClientError {

@@ -52,6 +52,9 @@ public struct TransportResponse: Sendable {
     func lines(_ name: String) -> [String] {
         fields.filter { $0.name.lowercased() == name }.map(\.value)
     }
+
+    /// True if the response says that it is a dictionary for later ones.
+    var offersDictionary: Bool { status == 200 && !lines("use-as-dictionary").isEmpty }
 }
 
 /// A body of one piece.
