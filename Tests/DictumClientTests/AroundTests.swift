@@ -45,6 +45,21 @@ import Testing
         #expect(server.named == [nil, nil, name(of: feed(0))])
     }
 
+    @Test func `a 304 that repeats no offer gives a dictionary its ttl again`() async throws {
+        let client = try folder.client()
+        let fields = [("Cache-Control", "no-cache"), ("ETag", "\"a\"")]
+        let server = ScriptedTransport([
+            try response(feed(0), fields + [("Use-As-Dictionary", "match=\"/feed\", ttl=60")], match: nil),
+            TransportResponse(status: 304, fields: fields, body: Data()),
+            try response(feed(1), coding: .dcz, over: feed(0)),
+        ])
+        for version in [0, 0, 1] {
+            #expect(try await client.data(from: feedURL, using: server).0 == feed(version))
+        }
+        #expect(server.named == [nil, name(of: feed(0)), name(of: feed(0))])
+        #expect(folder.metrics.map(\.isKept) == [true, true, true])
+    }
+
     @Test func `a 304 to the app's own condition reaches the app`() async throws {
         let client = try folder.client()
         let server = ScriptedTransport([

@@ -31,7 +31,9 @@ extension CachedDictionary {
         let old = status == 304 ? old : nil
         guard status == 200 || old != nil else { throw .status }
         let sent = UseAsDictionary.parse(fields("use-as-dictionary"))
-        let kept = old.flatMap { UseAsDictionary(match: $0.match, matchDest: $0.matchDest, id: $0.id) }
+        let kept = old.flatMap {
+            UseAsDictionary(match: $0.match, matchDest: $0.matchDest, id: $0.id, ttl: $0.ttl)
+        }
         guard let offer = sent ?? kept else { throw .notOffered }
         guard (try? URLPattern(offer.match, basePath: target.path, origin: target.origin)) != nil else {
             throw .match
@@ -39,13 +41,14 @@ extension CachedDictionary {
         guard bytes > 0 else { throw .empty }
         let cacheControl = CacheControl(fields("cache-control"))
         guard !cacheControl.noStore, !Vary.names(fields("vary")).contains("*") else { throw .noStore }
-        let life = Life(fields, cacheControl, ttl: sent?.ttl, confirming: old, receivedAt: receivedAt)
+        let life = Life(fields, cacheControl, ttl: offer.ttl, confirming: old, receivedAt: receivedAt)
         guard life.remaining > 0 else { throw life.isUnknown ? .noLifetime : .stale }
         self.init(
             url: target.text, match: offer.match, matchDest: offer.matchDest, id: offer.id,
             digest: digest.hex,
             bytes: bytes, etag: fields("etag").first ?? old?.etag, storedAt: storedAt,
-            usableSeconds: life.usable, expiresAt: receivedAt + life.remaining, operation: operation)
+            usableSeconds: life.usable, expiresAt: receivedAt + life.remaining, operation: operation,
+            ttl: offer.ttl)
     }
 }
 

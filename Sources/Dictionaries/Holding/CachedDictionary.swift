@@ -24,13 +24,15 @@ package struct CachedDictionary: Codable, Equatable, Sendable {
     package let usableSeconds: Int64
     /// The end of its lifetime, in seconds since 1970.
     package let expiresAt: Int64
+    /// The `ttl` of its offer, for a 304 that repeats no offer.
+    package let ttl: Int?
 
     package init(
         url: String, match: String, matchDest: [String], id: String, digest: String, bytes: Int,
         etag: String?,
-        storedAt: Int64, usableSeconds: Int64, expiresAt: Int64, operation: String? = nil
+        storedAt: Int64, usableSeconds: Int64, expiresAt: Int64, operation: String? = nil, ttl: Int? = nil
     ) {
-        self.operation = operation
+        (self.operation, self.ttl) = (operation, ttl)
         (self.url, self.match, self.matchDest, self.id) = (url, match, matchDest, id)
         (self.digest, self.bytes, self.etag, self.storedAt) = (digest, bytes, etag, storedAt)
         (self.usableSeconds, self.expiresAt) = (usableSeconds, expiresAt)
