@@ -90,6 +90,13 @@ package actor UserDictionaries {
         current?.folder.remove(dictionary)
     }
 
+    /// Removes all that came from an origin.
+    package func removeAll(of origin: String) {
+        for record in records() where record.dictionary.url.hasPrefix(origin + "/") {
+            remove(record.dictionary)
+        }
+    }
+
     /// Removes all; responses to earlier requests are not kept.
     package func removeAll() {
         user.remove()

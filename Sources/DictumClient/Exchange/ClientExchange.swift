@@ -145,9 +145,10 @@ struct ClientExchange: Sendable {
     ) async throws -> OpenResponse {
         let head = try await transport.send(visit.urlRequest)
         let receivedAt = Self.now
+        let clears = await clear(visit.target, head)
         let confirmed = head.status == 304 ? visit.confirmed : nil
         let coding = codingToUndo(head, of: request)
-        let isOffer = mayKeep && head.offersDictionary && isDecoded(head)
+        let isOffer = mayKeep && !clears && head.offersDictionary && isDecoded(head)
         let reader: BodyReader
         do throws(CodingError) {
             let pieces = confirmed.map { TransportResponse.pieces(of: Data($0.body.bytes)) }
@@ -162,7 +163,16 @@ struct ClientExchange: Sendable {
         }
         return OpenResponse(
             exchange: self, request: request, visit: visit, head: head, coding: coding, confirmed: confirmed,
-            reader: reader, mayKeep: mayKeep, generation: generation, receivedAt: receivedAt)
+            reader: reader, mayKeep: mayKeep && !clears, generation: generation, receivedAt: receivedAt)
+    }
+
+    /// Removes the dictionaries of an origin if a response of it logs the user out (RFC 9842 section 10); returns true if so.
+    private func clear(_ target: TargetURI, _ head: TransportResponse) async -> Bool {
+        guard target.isTrustworthy, ClearSiteData.endsDictionaries(head.lines("clear-site-data")) else {
+            return false
+        }
+        await dictionaries.removeAll(of: target.origin)
+        return true
     }
 
     /// Returns the coding that the client has to undo; nil for one that it does not know, the transport's own, and a response
