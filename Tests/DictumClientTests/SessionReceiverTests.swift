@@ -44,6 +44,30 @@ import Testing
         await #expect(throws: URLError.self) { _ = try await receiver.response(of: task()) }
     }
 
+    @Test(arguments: [true, false])
+    func `a task that has ended before anybody waits for its head throws`(isFailure: Bool) async throws {
+        PiecewiseProtocol.steps.withLock { $0 = [.head] }
+        let (receiver, task) = (receiver, task())
+        let error = isFailure ? URLError(.cancelled) : nil
+        receiver.urlSession(.shared, task: task, didCompleteWithError: error)
+        await #expect(throws: (any Error).self) { _ = try await receiver.response(of: task) }
+        task.cancel()
+    }
+
+    @Test func `a cancelled task of the app starts none of the session`() async throws {
+        let (receiver, task) = (receiver, task())
+        let (starts, start) = AsyncStream<Void>.makeStream()
+        let waiting = Task {
+            for await _ in starts {}
+            return try await receiver.response(of: task)
+        }
+        waiting.cancel()
+        start.finish()
+        await #expect(throws: CancellationError.self) { _ = try await waiting.value }
+        #expect(task.state == .suspended)
+        task.cancel()
+    }
+
     @Test func `the task rests while more waits than may be held, and goes on once the app has drawn it`()
         async throws
     {

@@ -18,6 +18,7 @@ final class SessionReceiver: NSObject, URLSessionDataDelegate, Sendable {
     ///
     /// The task is cancelled if the caller's is, and once nobody can draw the rest of the body.
     func response(of task: URLSessionDataTask) async throws -> TransportResponse {
+        try Task.checkCancellation()
         let head = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 arrivals.withLock { $0.awaitHead(continuation) }
@@ -99,7 +100,12 @@ private struct Arrivals: Sendable {
     private var result: Result<Data?, any Error>?
 
     mutating func awaitHead(_ continuation: CheckedContinuation<URLResponse, any Error>) {
-        headWaiter = continuation
+        // A task that is cancelled may end before it was resumed.
+        switch result {
+        case .failure(let error): continuation.resume(throwing: error)
+        case .success: continuation.resume(throwing: DictionaryClientError.notHTTP)
+        case nil: headWaiter = continuation
+        }
     }
 
     mutating func takeHead(_ response: URLResponse) {
