@@ -75,6 +75,8 @@ import Testing
         PiecewiseProtocol.steps.withLock { $0 = [.head] }
         let task = task()
         let response = try await receiver.response(of: task)
+        // This Foundation starts the protocol over.
+        PiecewiseProtocol.steps.withLock { $0 = [.silence] }
         for count in 1...4 {
             receiver.urlSession(.shared, dataTask: task, didReceive: piece)
             #expect((task.state == .suspended) == (count == 4))
@@ -82,6 +84,39 @@ import Testing
         #expect(try await response.nextPiece() == piece && task.state == .suspended)
         for _ in 0..<2 { #expect(try await response.nextPiece() == piece) }
         #expect(task.state == .running)
+        task.cancel()
+    }
+
+    @Test func `of two that change a task at once, one does, and looks again`() async throws {
+        var arrivals = Arrivals()
+        arrivals.take(Data(repeating: 0x20, count: SessionReceiver.heldBytesMax + 1))
+        #expect(arrivals.beginChange() == true, "the session is about to suspend")
+        let waiting = Guarded(arrivals)
+        _ = try await withCheckedThrowingContinuation { next in waiting.withLock { $0.draw(next) } }
+        arrivals = waiting.withLock { $0 }
+        #expect(arrivals.beginChange() == nil, "the app must not resume before that")
+        arrivals.endChange()
+        #expect(arrivals.beginChange() == false, "the session does it afterwards")
+        arrivals.endChange()
+        #expect(arrivals.beginChange() == nil)
+    }
+
+    @Test func `a task that starts over is a body that breaks off, since its beginning came before`()
+        async throws
+    {
+        PiecewiseProtocol.steps.withLock { $0 = [.head] }
+        let task = task()
+        let response = try await receiver.response(of: task)
+        receiver.urlSession(.shared, dataTask: task, didReceive: feed(0))
+        let again = try #require(
+            HTTPURLResponse(url: feedURL, statusCode: 200, httpVersion: nil, headerFields: nil))
+        let dispositions = Guarded<[URLSession.ResponseDisposition]>([])
+        receiver.urlSession(.shared, dataTask: task, didReceive: again) { disposition in
+            dispositions.withLock { $0.append(disposition) }
+        }
+        receiver.urlSession(.shared, task: task, didCompleteWithError: nil)
+        #expect(dispositions.withLock { $0 } == [.cancel])
+        await #expect(throws: URLError.self) { _ = try await body(of: response) }
         task.cancel()
     }
 
@@ -111,7 +146,7 @@ import Testing
 
 /// Does what it is told.
 private final class PiecewiseProtocol: URLProtocol {
-    enum Step { case head, piece(Data), failure, failureWithoutHead }
+    enum Step { case head, piece(Data), failure, failureWithoutHead, silence }
 
     static let steps = Guarded<[Step]>([])
 
@@ -122,6 +157,7 @@ private final class PiecewiseProtocol: URLProtocol {
     override func startLoading() {
         let steps = Self.steps.withLock { $0 }
         if case .failureWithoutHead? = steps.first { return fail() }
+        if case .silence? = steps.first { return }
         if let head = HTTPURLResponse(
             url: feedURL, statusCode: 200, httpVersion: nil, headerFields: ["X-Test": "1"])
         {
@@ -131,7 +167,7 @@ private final class PiecewiseProtocol: URLProtocol {
             switch step {
             case .piece(let data): client?.urlProtocol(self, didLoad: data)
             case .failure: return fail()
-            case .head, .failureWithoutHead: return
+            case .head, .failureWithoutHead, .silence: return
             }
         }
         client?.urlProtocolDidFinishLoading(self)

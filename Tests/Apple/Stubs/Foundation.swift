@@ -56,6 +56,12 @@ public struct CocoaError: Error {
     public init(_ code: Code) {}
 }
 
+public struct URLError: Error {
+    public struct Code: Sendable { public static let networkConnectionLost = Code() }
+    public static let networkConnectionLost = Code.networkConnectionLost
+    public init(_ code: Code) {}
+}
+
 public struct FileAttributeKey: Hashable, Sendable {
     public static let posixPermissions = FileAttributeKey()
     public static let modificationDate = FileAttributeKey()
@@ -178,6 +184,6 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
 }
 public final class URLSession: NSObject, @unchecked Sendable {
     public var configuration: URLSessionConfiguration { URLSessionConfiguration() }
-    public enum ResponseDisposition: Sendable { case allow }
+    public enum ResponseDisposition: Sendable { case allow, cancel }
     public func dataTask(with request: URLRequest) -> URLSessionDataTask { URLSessionDataTask() }
 }
