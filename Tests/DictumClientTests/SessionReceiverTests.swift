@@ -136,6 +136,17 @@ import Testing
         await #expect(throws: (any Error).self) { try await waiting.value }
     }
 
+    @Test func `the system's cache keeps nothing`() throws {
+        let head = try #require(
+            HTTPURLResponse(url: feedURL, statusCode: 200, httpVersion: nil, headerFields: nil))
+        let kept = Guarded<[CachedURLResponse?]>([])
+        let delegate: any URLSessionDataDelegate = receiver
+        delegate.urlSession(
+            .shared, dataTask: task(), willCacheResponse: CachedURLResponse(response: head, data: feed(0))
+        ) { response in kept.withLock { $0.append(response) } }
+        #expect(kept.withLock { $0 } == [nil])
+    }
+
     @Test func `a body that nobody can draw any more ends its task`() async throws {
         PiecewiseProtocol.steps.withLock { $0 = [.head] }
         let task = task()

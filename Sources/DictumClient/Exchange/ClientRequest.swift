@@ -49,7 +49,7 @@ struct ClientRequest {
         decodedCodings: [String]
     ) {
         var request = request
-        // The system's cache would keep the coded bodies, and ignore what Vary says of dictionaries.
+        // What other parts of the app have in the system's cache is no answer to a request that names a dictionary.
         request.cachePolicy = .reloadIgnoringLocalCacheData
         let isConditional = OwnCondition.fields.contains { request.value(forHTTPHeaderField: $0) != nil }
         let etag = OwnCondition.entityTag(of: own?.record.dictionary, isConditional: isConditional)

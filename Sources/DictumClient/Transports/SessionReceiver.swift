@@ -84,6 +84,15 @@ final class SessionReceiver: NSObject, URLSessionDataDelegate, Sendable {
         settle(dataTask)
     }
 
+    /// Keeps a body out of the system's cache, whose bodies stay after a log-out, and which other requests would get coded.
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         arrivals.withLock { $0.end(error) }
     }

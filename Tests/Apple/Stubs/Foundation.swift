@@ -156,6 +156,8 @@ public final class HTTPURLResponse: URLResponse, @unchecked Sendable {
     public var allHeaderFields: [AnyHashable: Any] { [:] }
 }
 
+public final class CachedURLResponse: NSObject, @unchecked Sendable {}
+
 public final class URLSessionConfiguration: NSObject, @unchecked Sendable {
     public var identifier: String? { nil }
 }
@@ -181,6 +183,9 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void)
 }
 public final class URLSession: NSObject, @unchecked Sendable {
     public var configuration: URLSessionConfiguration { URLSessionConfiguration() }
