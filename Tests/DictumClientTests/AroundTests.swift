@@ -99,6 +99,20 @@ import Testing
         #expect(!isStored)
     }
 
+    @Test(arguments: ["Cookie", "Authorization"], ["ann", "bob", nil])
+    func `the client asks about the held body only with what the transport added when it came`(
+        field: String, user: String?
+    ) async throws {
+        let client = try folder.client()
+        let server = ScriptedTransport { [life] _ in try response(feed(0), [life, ("ETag", "\"17\"")]) }
+        for user in ["ann", user] {
+            server.added.withLock { $0[field] = user }
+            _ = try await client.data(from: feedURL, using: server)
+        }
+        let asked = server.requests.map { $0.value(forHTTPHeaderField: "If-None-Match") }
+        #expect(asked == [nil, user == "ann" ? "\"17\"" : nil])
+    }
+
     @Test func `a 304 to a date of the app's says nothing of a body without an entity tag`() async throws {
         let client = try folder.client()
         let server = ScriptedTransport([

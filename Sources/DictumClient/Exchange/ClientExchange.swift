@@ -73,7 +73,7 @@ struct ClientExchange: Sendable {
             held = await dictionaries.held(
                 for: target, operation: operation, isGet: ClientRequest.method(request) == "GET",
                 now: Self.now)
-            if held.own?.record.isSelected(by: request) == false { held.own = nil }
+            if held.own?.record.isSelected(by: transport.completed(request)) == false { held.own = nil }
         }
         let upload = await codedUpload(of: request, to: target)
         // A request has one Dictionary-ID.
@@ -143,6 +143,8 @@ struct ClientExchange: Sendable {
     private func send(
         _ visit: ClientRequest, _ request: URLRequest, mayKeep: Bool, _ generation: Int
     ) async throws -> OpenResponse {
+        // A response may change cookies.
+        let completed = transport.completed(request)
         let head = try await transport.send(visit.urlRequest)
         let receivedAt = Self.now
         let clears = await clear(visit.target, head)
@@ -162,7 +164,8 @@ struct ClientExchange: Sendable {
             throw failure(error)
         }
         return OpenResponse(
-            exchange: self, request: request, visit: visit, head: head, coding: coding, confirmed: confirmed,
+            exchange: self, request: request, completed: completed, visit: visit, head: head, coding: coding,
+            confirmed: confirmed,
             reader: reader, mayKeep: mayKeep && !clears, generation: generation, receivedAt: receivedAt)
     }
 

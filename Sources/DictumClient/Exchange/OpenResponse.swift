@@ -11,6 +11,8 @@ struct OpenResponse: Sendable {
     let exchange: ClientExchange
     /// The request as the app, or a redirect, made it.
     let request: URLRequest
+    /// The same with what the transport has added.
+    let completed: URLRequest
     let visit: ClientRequest
     let head: TransportResponse
     /// The coding that the client undoes; nil if the body passes.
@@ -129,7 +131,7 @@ struct OpenResponse: Sendable {
                 confirming: old?.record.dictionary, receivedAt: receivedAt / 1000, storedAt: receivedAt)
             let fields = storedFields(updating: old)
             let record = ClientRecord(
-                dictionary: dictionary, fields: fields, selection: ClientRecord.selection(request, fields))
+                dictionary: dictionary, fields: fields, selection: ClientRecord.selection(completed, fields))
             let isKept = try await exchange.dictionaries.keep(record, body, generation: generation)
             if !isKept { exchange.options.onEvent(.notKept(url, cause: "too large, or removed meanwhile")) }
             return isKept

@@ -158,8 +158,18 @@ public final class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
 public final class CachedURLResponse: NSObject, @unchecked Sendable {}
 
+public final class HTTPCookie: NSObject, @unchecked Sendable {
+    public var name: String { "" }
+    public var value: String { "" }
+}
+public final class HTTPCookieStorage: NSObject, @unchecked Sendable {
+    public func cookies(for url: URL) -> [HTTPCookie]? { nil }
+}
 public final class URLSessionConfiguration: NSObject, @unchecked Sendable {
     public var identifier: String? { nil }
+    public var httpAdditionalHeaders: [AnyHashable: Any]?
+    public var httpShouldSetCookies = true
+    public var httpCookieStorage: HTTPCookieStorage?
 }
 public class URLSessionTask: NSObject, @unchecked Sendable {
     @available(macOS 12, iOS 15, *)
