@@ -150,7 +150,9 @@ struct ClientExchange: Sendable {
         let clears = await clear(visit.target, head)
         let confirmed = head.status == 304 ? visit.confirmed : nil
         let coding = codingToUndo(head, of: request)
-        let isOffer = mayKeep && !clears && head.offersDictionary && isDecoded(head)
+        let isOffer =
+            mayKeep && !clears && head.offersDictionary
+            && obstacle(to: head, of: request) == nil
         let reader: BodyReader
         do throws(CodingError) {
             let pieces = confirmed.map { TransportResponse.pieces(of: Data($0.body.bytes)) }
@@ -187,11 +189,18 @@ struct ClientExchange: Sendable {
         return transport.decodedCodings.contains(coding.token) ? nil : coding
     }
 
-    /// Returns true if the app gets the body in no coding: with one, it would be a dictionary that no server knows.
-    func isDecoded(_ head: TransportResponse) -> Bool {
+    /// Returns why a response is not kept, whatever it says of its life; nil if it may be.
+    func obstacle(to head: TransportResponse, of request: URLRequest) -> UnkeptCause? {
+        // RFC 9111 section 5.2.1.5.
+        if CacheControl([request.value(forHTTPHeaderField: "Cache-Control") ?? ""]).noStore {
+            return .noStore
+        }
         let lines = head.lines("content-encoding")
-        return ContentCoding(contentEncoding: lines) != nil
+        // The app gets other bodies coded. No server would know such a dictionary.
+        let isDecoded =
+            ContentCoding(contentEncoding: lines) != nil
             || ContentCoding.names(contentEncoding: lines).allSatisfy(transport.decodedCodings.contains)
+        return isDecoded ? nil : .coding
     }
 
     private func failure(_ error: CodingError) -> DictionaryClientError {

@@ -109,11 +109,11 @@ struct OpenResponse: Sendable {
         let old = head.status == 304 ? visit.confirmed ?? visit.known : nil
         var body = old?.body
         guard mayKeep, let url = request.url else { return false }
+        if let cause = exchange.obstacle(to: head, of: request) {
+            if head.offersDictionary { exchange.options.onEvent(.notKept(url, cause: cause.rawValue)) }
+            return false
+        }
         if head.offersDictionary {
-            guard exchange.isDecoded(head) else {
-                exchange.options.onEvent(.notKept(url, cause: UnkeptCause.coding.rawValue))
-                return false
-            }
             guard let copy = await reader.takeCopy() else {
                 exchange.options.onEvent(.notKept(url, cause: "too large"))
                 return false
