@@ -60,6 +60,24 @@ import Testing
         #expect(folder.metrics.map(\.isKept) == [true, true, true])
     }
 
+    @Test func `a 304 with the tag of another body confirms nothing, and the request is sent again`()
+        async throws
+    {
+        let client = try folder.client()
+        let other = TransportResponse(status: 304, fields: [("ETag", "\"b\""), life], body: Data())
+        let server = ScriptedTransport([
+            try response(feed(0), [life, ("ETag", "\"a\"")]), other,
+            try response(feed(1), [life, ("ETag", "\"b\"")]),
+            other,
+        ])
+        for version in [0, 1, 1] {
+            #expect(try await client.data(from: feedURL, using: server).0 == feed(version))
+        }
+        let asked = server.requests.map { $0.value(forHTTPHeaderField: "If-None-Match") }
+        #expect(asked == [nil, "\"a\"", nil, "\"b\""])
+        #expect(folder.droppedCount == 1 && folder.metrics.map(\.isRetried) == [false, true, false])
+    }
+
     @Test func `a 304 to the app's own condition reaches the app`() async throws {
         let client = try folder.client()
         let server = ScriptedTransport([

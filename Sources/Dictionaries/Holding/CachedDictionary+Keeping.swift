@@ -28,7 +28,8 @@ extension CachedDictionary {
         status: Int, fields: (String) -> [String], of target: TargetURI, digest: Digest, bytes: Int,
         operation: String? = nil, confirming old: CachedDictionary?, receivedAt: Int64, storedAt: Int64
     ) throws(UnkeptCause) {
-        let old = status == 304 ? old : nil
+        let old =
+            status == 304 ? old.flatMap { OwnCondition.isConfirmed($0, by: fields("etag")) ? $0 : nil } : nil
         guard status == 200 || old != nil else { throw .status }
         let sent = UseAsDictionary.parse(fields("use-as-dictionary"))
         let kept = old.flatMap {

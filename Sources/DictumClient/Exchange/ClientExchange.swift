@@ -85,6 +85,10 @@ struct ClientExchange: Sendable {
         if let upload, response.head.status == 415 {
             response = try await sendPlain(request, after: response, upload)
         }
+        if response.head.status == 304, let own = visit.confirmed, response.confirmed == nil {
+            await drop(own, of: request, cause: "the server confirmed another body")
+            response = try await sendAgain(request, instead: response)
+        }
         // Other bodies have no dictionary to blame, and the app need not wait for their first bytes.
         guard response.coding?.usesDictionary == true else { return response }
         do {
@@ -148,7 +152,7 @@ struct ClientExchange: Sendable {
         let head = try await transport.send(visit.urlRequest)
         let receivedAt = Self.now
         let clears = await clear(visit.target, head)
-        let confirmed = head.status == 304 ? visit.confirmed : nil
+        let confirmed = head.status == 304 ? visit.confirmed(by: head) : nil
         let coding = codingToUndo(head, of: request)
         let isOffer =
             mayKeep && !clears && head.offersDictionary

@@ -72,6 +72,13 @@ struct ClientRequest {
         known = isConditional && asksForOwn ? own : nil
     }
 
+    /// Returns the body that a 304 confirms; nil if it is about another one.
+    func confirmed(by head: TransportResponse) -> VerifiedDictionary? {
+        confirmed.flatMap {
+            OwnCondition.isConfirmed($0.record.dictionary, by: head.lines("etag")) ? $0 : nil
+        }
+    }
+
     /// Merges the app's Accept-Encoding with the codings that client and transport undo.
     ///
     /// dcb and dcz appear only with a dictionary (RFC 9842 section 6.1). Where the transport undoes codings by itself,

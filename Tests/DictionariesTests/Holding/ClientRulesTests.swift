@@ -47,6 +47,15 @@ import Testing
         #expect(ClearSiteData.endsDictionaries(lines) == end)
     }
 
+    @Test(arguments: [
+        ("\"a\"", ["\"a\""], true), ("\"a\"", [], true), ("\"a\"", ["W/\"a\""], true),
+        ("W/\"a\"", ["\"a\""], true),
+        ("\"a\"", ["\"b\""], false), ("\"a\"", ["a"], false), ("a", ["a"], true), ("a", ["b"], false),
+    ])
+    func `a 304 confirms what has its tag`(own: String, sent: [String], isConfirmed: Bool) {
+        #expect(OwnCondition.isConfirmed(held(etag: own), by: sent) == isConfirmed)
+    }
+
     @Test(arguments: OwnCondition.fields + ["Accept", "ACCEPT-LANGUAGE", "User-Agent", "Cache-Control"])
     func `fields that say what is wanted tell nothing of who asks`(name: String) {
         #expect(NeutralFields.have(name))
