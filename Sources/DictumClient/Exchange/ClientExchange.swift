@@ -10,7 +10,7 @@ internal import FoundationNetworking
 struct ClientExchange: Sendable {
     let transport: any Transport
     let dictionaries: UserDictionaries
-    let options: DictionaryClient.Options
+    var options: DictionaryClient.Options
     /// The app's name for what it asks, of several operations over one URL.
     var operation: String?
     /// True if the client fetches by itself what a Link has named.
