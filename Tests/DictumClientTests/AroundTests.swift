@@ -78,6 +78,29 @@ import Testing
         #expect(folder.droppedCount == 1 && folder.metrics.map(\.isRetried) == [false, true, false])
     }
 
+    @Test func `a response that came stale is asked about, and named once a 304 has made it fresh`()
+        async throws
+    {
+        let client = try folder.client()
+        let old = [("Cache-Control", "max-age=3"), ("Age", "3"), ("ETag", "\"a\"")]
+        let server = ScriptedTransport([
+            try response(feed(0), old),
+            TransportResponse(status: 304, fields: old, body: Data()),
+            TransportResponse(status: 304, fields: [("ETag", "\"a\""), life], body: Data()),
+            try response(feed(1), coding: .dcz, over: feed(0)),
+            try response(feed(2), old.dropLast() + [("ETag", "\"b\"")]), try response(feed(3)),
+        ])
+        for version in [0, 0, 0, 1, 2, 3] {
+            #expect(try await client.data(from: feedURL, using: server).0 == feed(version))
+        }
+        let asked = server.requests.map { $0.value(forHTTPHeaderField: "If-None-Match") }
+        #expect(asked == [nil, "\"a\"", "\"a\"", "\"a\"", nil, nil])
+        // The last stale one does not take the place of one that may be named.
+        #expect(server.named == [nil, nil, nil, name(of: feed(0)), name(of: feed(1)), name(of: feed(1))])
+        #expect(folder.metrics.map(\.isKept) == [false, false, true, true, false, true])
+        #expect(folder.unkeptCauses == ["stale", "stale", "stale"])
+    }
+
     @Test func `a 304 to the app's own condition reaches the app`() async throws {
         let client = try folder.client()
         let server = ScriptedTransport([

@@ -23,7 +23,7 @@ extension CachedDictionary {
     ///
     /// `fields` returns the lines of a field by its name in lower case, and `digest` and `bytes` are those of the
     /// decoded body. A 304 updates the record of the body that it confirms, `old`; values that it does not give stay
-    /// (RFC 9111 section 4.3.4).
+    /// (RFC 9111 section 4.3.4). One that came stale is made if it has an ETag, but is not usable.
     package init(
         status: Int, fields: (String) -> [String], of target: TargetURI, digest: Digest, bytes: Int,
         operation: String? = nil, confirming old: CachedDictionary?, receivedAt: Int64, storedAt: Int64
@@ -43,11 +43,15 @@ extension CachedDictionary {
         let cacheControl = CacheControl(fields("cache-control"))
         guard !cacheControl.noStore, !Vary.names(fields("vary")).contains("*") else { throw .noStore }
         let life = Life(fields, cacheControl, ttl: offer.ttl, confirming: old, receivedAt: receivedAt)
-        guard life.remaining > 0 else { throw life.isUnknown ? .noLifetime : .stale }
+        let etag = fields("etag").first ?? old?.etag
+        // A short life may end on the way. A 304 can then give it another one.
+        guard life.remaining > 0 || life.usable > 0 && etag != nil else {
+            throw life.isUnknown ? .noLifetime : .stale
+        }
         self.init(
             url: target.text, match: offer.match, matchDest: offer.matchDest, id: offer.id,
             digest: digest.hex,
-            bytes: bytes, etag: fields("etag").first ?? old?.etag, storedAt: storedAt,
+            bytes: bytes, etag: etag, storedAt: storedAt,
             usableSeconds: life.usable, expiresAt: receivedAt + life.remaining, operation: operation,
             ttl: offer.ttl)
     }

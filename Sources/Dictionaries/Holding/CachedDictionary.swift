@@ -41,6 +41,9 @@ package struct CachedDictionary: Codable, Equatable, Sendable {
     /// Returns true if it may be advertised at `now`, in seconds since 1970.
     package func isUsable(at now: Int64) -> Bool { now < expiresAt }
 
+    /// True if it was stale when it was stored: a request may ask whether it is current, and not name it before a 304.
+    package var cameStale: Bool { !isUsable(at: storedAt / 1000) }
+
     /// Returns true if it is for a URL: same origin, and the pattern matches (RFC 9842 section 2.2.2).
     ///
     /// Returns false if the budget runs out.

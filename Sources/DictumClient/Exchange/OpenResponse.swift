@@ -133,8 +133,12 @@ struct OpenResponse: Sendable {
             let record = ClientRecord(
                 dictionary: dictionary, fields: fields, selection: ClientRecord.selection(completed, fields))
             let isKept = try await exchange.dictionaries.keep(record, body, generation: generation)
-            if !isKept { exchange.options.onEvent(.notKept(url, cause: "too large, or removed meanwhile")) }
-            return isKept
+            if dictionary.cameStale {
+                exchange.options.onEvent(.notKept(url, cause: UnkeptCause.stale.rawValue))
+            } else if !isKept {
+                exchange.options.onEvent(.notKept(url, cause: "too large, or removed meanwhile"))
+            }
+            return isKept && !dictionary.cameStale
         } catch let cause as UnkeptCause {
             exchange.options.onEvent(.notKept(url, cause: cause.rawValue))
             if let old { await exchange.dictionaries.remove(old.record.dictionary) }
