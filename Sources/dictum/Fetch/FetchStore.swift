@@ -47,6 +47,9 @@ struct FetchStore: Sendable {
             && !record.cameStale
     }
 
+    /// Removes what these credentials have of an origin.
+    func removeAll(of origin: String) { _ = use { await $0.removeAll(of: origin) } }
+
     func remove(_ record: CachedDictionary) { _ = use { await $0.remove(record) } }
 
     /// Waits for the actor of the store; no task may call this.
