@@ -66,12 +66,14 @@ package actor UserDictionaries {
 
     /// Keeps a dictionary in place of an older one with the same match; others go if needed, also those of other users.
     ///
-    /// Returns false, and keeps nothing, if the dictionary is too large, or all were removed since `generation`.
+    /// Returns false, and keeps nothing, if the dictionary is too large, came stale and would replace a usable one, or all were
+    /// removed since `generation`.
     package func keep(_ record: ClientRecord, _ body: Body, generation: Int) throws -> Bool {
         let json = try record.json()
         let folder = user.dictionaries(of: generation)
         guard folder.exists, body.count + json.count <= limit.bytesMax,
-            json.count <= DictionaryFolder.recordBytesMax
+            json.count <= DictionaryFolder.recordBytesMax,
+            !record.dictionary.cameStale || !hasBetter(than: record.dictionary)
         else { return false }
         do {
             try folder.keep(record.dictionary, json: json, body)
@@ -90,6 +92,13 @@ package actor UserDictionaries {
         current?.folder.remove(dictionary)
     }
 
+    /// Removes all that came from an origin.
+    package func removeAll(of origin: String) {
+        for record in records() where record.dictionary.url.hasPrefix(origin + "/") {
+            remove(record.dictionary)
+        }
+    }
+
     /// Removes all; responses to earlier requests are not kept.
     package func removeAll() {
         user.remove()
@@ -99,6 +108,13 @@ package actor UserDictionaries {
     private func records() -> [ClientRecord] {
         find()
         return current?.folder.records() ?? []
+    }
+
+    /// Returns true if another dictionary with the same match may be named.
+    private func hasBetter(than stale: CachedDictionary) -> Bool {
+        records().map(\.dictionary).contains {
+            $0.key == stale.key && $0.digest != stale.digest && $0.isUsable(at: stale.storedAt / 1000)
+        }
     }
 
     private func load(_ dictionary: CachedDictionary) -> VerifiedDictionary? {

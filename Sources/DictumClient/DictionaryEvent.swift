@@ -4,8 +4,8 @@ public import Foundation
 public enum DictionaryEvent: Sendable {
     /// A response has come whole.
     case finished(FetchMetrics)
-    /// A response could not be decoded, or the server refused a body coded over the dictionary; the request is sent once more
-    /// without one.
+    /// A response could not be decoded, a 304 confirmed another body than the one that is held, or the server refused a body coded
+    /// over the dictionary; the request is sent once more without one.
     case dictionaryDropped(URL, cause: String)
     /// A response offered a dictionary that is not kept.
     case notKept(URL, cause: String)

@@ -5,7 +5,9 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
 import subprocess
+import threading
 import time
 
 import page
@@ -131,3 +133,44 @@ class PollingApp:
             file.write_bytes(body[:-1] + bytes([body[-1] ^ 1]))
         codings = self.codings(self.poll("frank", "/own", 2))
         check(codings[0] != "dcz" and codings[1] == "dcz", f"expected one whole response and then a delta: {codings}")
+
+
+class OneFetch:
+    """Runs of the program that gets one URL, with a time-out of two seconds; each `test_` is a scenario."""
+
+    SECONDS = 2
+
+    def __init__(self, program, folder):
+        self.program, self.folder = program, folder
+
+    def fails_in_time(self, pause):
+        """Gets a body of which a byte comes after each pause, and which does not end for a minute."""
+        def serve():
+            connection, _ = listener.accept()
+            try:
+                connection.recv(65536)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+                end = time.monotonic() + LINE_SECONDS
+                while time.monotonic() < end:
+                    connection.sendall(b"x")
+                    time.sleep(pause)
+            except OSError:
+                pass  # the client has given up
+            finally:
+                connection.close()
+
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            threading.Thread(target=serve, daemon=True).start()
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}/feed"
+            words = [self.program, self.folder / "slow", url, str(self.SECONDS)]
+            try:
+                result = subprocess.run(words, capture_output=True, timeout=LINE_SECONDS / 2)
+            except subprocess.TimeoutExpired:
+                raise AssertionError("the program still waits") from None
+        check(result.returncode == 1 and b"deadlineExceeded" in result.stderr, f"status {result.returncode}: {result.stderr}")
+
+    def test_a_body_that_stalls_is_an_error_at_the_time_out(self):
+        self.fails_in_time(LINE_SECONDS)
+
+    def test_a_body_that_drips_is_an_error_at_the_time_out(self):
+        self.fails_in_time(0.1)

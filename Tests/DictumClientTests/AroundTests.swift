@@ -45,6 +45,62 @@ import Testing
         #expect(server.named == [nil, nil, name(of: feed(0))])
     }
 
+    @Test func `a 304 that repeats no offer gives a dictionary its ttl again`() async throws {
+        let client = try folder.client()
+        let fields = [("Cache-Control", "no-cache"), ("ETag", "\"a\"")]
+        let server = ScriptedTransport([
+            try response(feed(0), fields + [("Use-As-Dictionary", "match=\"/feed\", ttl=60")], match: nil),
+            TransportResponse(status: 304, fields: fields, body: Data()),
+            try response(feed(1), coding: .dcz, over: feed(0)),
+        ])
+        for version in [0, 0, 1] {
+            #expect(try await client.data(from: feedURL, using: server).0 == feed(version))
+        }
+        #expect(server.named == [nil, name(of: feed(0)), name(of: feed(0))])
+        #expect(folder.metrics.map(\.isKept) == [true, true, true])
+    }
+
+    @Test func `a 304 with the tag of another body confirms nothing, and the request is sent again`()
+        async throws
+    {
+        let client = try folder.client()
+        let other = TransportResponse(status: 304, fields: [("ETag", "\"b\""), life], body: Data())
+        let server = ScriptedTransport([
+            try response(feed(0), [life, ("ETag", "\"a\"")]), other,
+            try response(feed(1), [life, ("ETag", "\"b\"")]),
+            other,
+        ])
+        for version in [0, 1, 1] {
+            #expect(try await client.data(from: feedURL, using: server).0 == feed(version))
+        }
+        let asked = server.requests.map { $0.value(forHTTPHeaderField: "If-None-Match") }
+        #expect(asked == [nil, "\"a\"", nil, "\"b\""])
+        #expect(folder.droppedCount == 1 && folder.metrics.map(\.isRetried) == [false, true, false])
+    }
+
+    @Test func `a response that came stale is asked about, and named once a 304 has made it fresh`()
+        async throws
+    {
+        let client = try folder.client()
+        let old = [("Cache-Control", "max-age=3"), ("Age", "3"), ("ETag", "\"a\"")]
+        let server = ScriptedTransport([
+            try response(feed(0), old),
+            TransportResponse(status: 304, fields: old, body: Data()),
+            TransportResponse(status: 304, fields: [("ETag", "\"a\""), life], body: Data()),
+            try response(feed(1), coding: .dcz, over: feed(0)),
+            try response(feed(2), old.dropLast() + [("ETag", "\"b\"")]), try response(feed(3)),
+        ])
+        for version in [0, 0, 0, 1, 2, 3] {
+            #expect(try await client.data(from: feedURL, using: server).0 == feed(version))
+        }
+        let asked = server.requests.map { $0.value(forHTTPHeaderField: "If-None-Match") }
+        #expect(asked == [nil, "\"a\"", "\"a\"", "\"a\"", nil, nil])
+        // The last stale one does not take the place of one that may be named.
+        #expect(server.named == [nil, nil, nil, name(of: feed(0)), name(of: feed(1)), name(of: feed(1))])
+        #expect(folder.metrics.map(\.isKept) == [false, false, true, true, false, true])
+        #expect(folder.unkeptCauses == ["stale", "stale", "stale"])
+    }
+
     @Test func `a 304 to the app's own condition reaches the app`() async throws {
         let client = try folder.client()
         let server = ScriptedTransport([
@@ -82,6 +138,20 @@ import Testing
             (try? String(contentsOf: file, encoding: .utf8))?.contains("Authorization") == true
         }
         #expect(!isStored)
+    }
+
+    @Test(arguments: ["Cookie", "Authorization"], ["ann", "bob", nil])
+    func `the client asks about the held body only with what the transport added when it came`(
+        field: String, user: String?
+    ) async throws {
+        let client = try folder.client()
+        let server = ScriptedTransport { [life] _ in try response(feed(0), [life, ("ETag", "\"17\"")]) }
+        for user in ["ann", user] {
+            server.added.withLock { $0[field] = user }
+            _ = try await client.data(from: feedURL, using: server)
+        }
+        let asked = server.requests.map { $0.value(forHTTPHeaderField: "If-None-Match") }
+        #expect(asked == [nil, user == "ann" ? "\"17\"" : nil])
     }
 
     @Test func `a 304 to a date of the app's says nothing of a body without an entity tag`() async throws {

@@ -12,6 +12,8 @@ final class ScriptedTransport: Transport {
     let decodedCodings: [String]
     private let script: Script
     private let received = Guarded<[URLRequest]>([])
+    /// What the transport adds to requests by itself.
+    let added = Guarded<[String: String]>([:])
 
     init(decodedCodings: [String] = [], _ script: @escaping Script) {
         self.decodedCodings = decodedCodings
@@ -34,6 +36,8 @@ final class ScriptedTransport: Transport {
 
     /// The dictionaries that the requests named, in order.
     var named: [String?] { requests.map { $0.value(forHTTPHeaderField: "Available-Dictionary") } }
+
+    func fieldsAdded(to request: URLRequest) -> [String: String] { added.withLock { $0 } }
 
     func send(_ request: URLRequest) async throws -> TransportResponse {
         received.withLock { $0.append(request) }

@@ -166,6 +166,24 @@ import Testing
         #expect(folder.metrics.last?.wireBytes == bytes.count + feed(1).count, "of all that came")
     }
 
+    @Test(arguments: ["compress", "gzip, compress", "deflate"], [[], ["deflate"]])
+    func `a body in a coding that nobody undoes is no dictionary, and the app is told`(
+        coding: String, decodedCodings: [String]
+    ) async throws {
+        let client = try folder.client()
+        let fields = [("Cache-Control", "max-age=600"), ("ETag", "\"a\""), ("Content-Encoding", coding)]
+        let server = ScriptedTransport(decodedCodings: decodedCodings) { _ in try response(feed(0), fields) }
+        for _ in 0..<2 {
+            let (body, head) = try await client.data(from: feedURL, using: server)
+            #expect(body == feed(0) && head.value(forHTTPHeaderField: "Content-Encoding") == coding)
+        }
+        let isDecoded = decodedCodings == [coding]
+        #expect(server.named == [nil, isDecoded ? name(of: feed(0)) : nil])
+        let asked = server.requests.map { $0.value(forHTTPHeaderField: "If-None-Match") }
+        #expect(asked == [nil, isDecoded ? "\"a\"" : nil])
+        #expect(folder.unkeptCauses == (isDecoded ? [] : ["coding", "coding"]))
+    }
+
     @Test func `an offer of a body that is too large is not kept, and the app is told`() async throws {
         let client = try folder.client()
         let large = Data(repeating: 0x20, count: 8 << 20 + 1)

@@ -115,6 +115,27 @@ import Testing
             events.contains { if case .notKept(let url, _) = $0 { url.path == "/linked" } else { false } })
     }
 
+    @Test func `a linked dictionary that is too large to be kept is not fetched to its end`() async throws {
+        let drawn = Guarded(0)
+        let server = ScriptedTransport { request in
+            guard request.url?.path == "/linked" else {
+                return try response(
+                    feed(1), [("Link", "</linked>; rel=\"compression-dictionary\"")], match: nil)
+            }
+            return TransportResponse(status: 200, fields: try response(feed(0)).fields) {
+                let count = drawn.withLock { drawn in
+                    drawn += 1
+                    return drawn
+                }
+                return count <= 15 ? Data(repeating: 0x20, count: 1 << 20) : nil
+            }
+        }
+        let client = try folder.client()
+        _ = try await client.data(from: feedURL, using: server)
+        await client.fetchLinked()
+        #expect(drawn.withLock { $0 } == 9 && folder.unkeptCauses.count == 1)
+    }
+
     @Test func `a linked dictionary that cannot be had is asked for once, though every response names it`()
         async throws
     {

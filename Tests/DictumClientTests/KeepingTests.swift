@@ -103,6 +103,28 @@ import Testing
         #expect(server.named == [nil, nil])
     }
 
+    @Test func `of a request with no-store nothing is stored`() async throws {
+        let client = try folder.client()
+        let tag = ("ETag", "\"a\"")
+        let server = ScriptedTransport([
+            try response(feed(0), [("Cache-Control", "max-age=600"), tag]),
+            TransportResponse(status: 304, fields: [tag, ("X-Secret", "1")], body: Data()),
+            try response(feed(1), coding: .dcz, over: feed(0)), try response(feed(2)),
+        ])
+        _ = try await client.data(from: feedURL, using: server)
+        var request = URLRequest(url: feedURL)
+        request.setValue("no-cache, no-store", forHTTPHeaderField: "Cache-Control")
+        for version in 0..<2 {
+            #expect(try await client.data(for: request, using: server).0 == feed(version))
+        }
+        let records = try folder.files(endingIn: ".dictum.json").map {
+            try String(contentsOf: $0, encoding: .utf8)
+        }
+        #expect(records.count == 1 && !records.joined().contains("X-Secret"))
+        #expect(folder.unkeptCauses == ["no-store"] && folder.metrics.map(\.isKept) == [true, false, false])
+        #expect(try await client.named("feed") == name(of: feed(0)))
+    }
+
     @Test func `of what was kept of a URL the server is asked about the latest`() async throws {
         let client = try folder.client()
         // Neither match covers the URL itself, so each is a dictionary of its own.

@@ -80,6 +80,21 @@ import Testing
         #expect(left?.filter { $0.contains(".dictum.") } == [])
     }
 
+    @Test func `what a 304 confirms stays as it was if the disk is full`() async throws {
+        defer { try? FileManager.default.removeItem(at: Self.folder("confirmed", of: getpid())) }
+        await #expect(processExitsWith: .success) {
+            let url = Self.folder("confirmed", of: getppid())
+            let client = DictionaryClient(store: try .persistent(at: url, limit: .mebibytes(1)))
+            let fields = [("Cache-Control", "max-age=600"), ("ETag", "\"a\"")]
+            let confirmation = TransportResponse(status: 304, fields: [("ETag", "\"a\"")], body: Data())
+            let server = ScriptedTransport([try response(feed(0), fields), confirmation])
+            _ = try await client.data(from: feedURL, using: server)
+            Self.limit(RLIMIT_FSIZE, to: 10)
+            if try await client.data(from: feedURL, using: server).0 != feed(0) { exit(3) }
+            if try await client.named("feed") != name(of: feed(0)) { exit(4) }
+        }
+    }
+
     @Test func `a record that cannot be written takes its body along`() async throws {
         let client = try folder.client()
         try await client.keep([("a", feed(0))])

@@ -27,6 +27,23 @@ import Testing
         #expect(requests.allSatisfy { $0.cachePolicy == .reloadIgnoringLocalCacheData })
     }
 
+    @Test func `a session says which fields it adds`() throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["X-API-Key": "k"]
+        let cookies = ["b", "a"].compactMap {
+            HTTPCookie(properties: [.name: $0, .value: "1", .path: "/", .domain: "api.test"])
+        }
+        for cookie in cookies { configuration.httpCookieStorage?.setCookie(cookie) }
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: feedURL)
+        #expect(session.fieldsAdded(to: request) == ["X-API-Key": "k", "Cookie": "a=1; b=1"])
+        request.httpShouldHandleCookies = false
+        #expect(session.fieldsAdded(to: request) == ["X-API-Key": "k"])
+        let other = URLRequest(url: try #require(URL(string: "https://other.test/")))
+        #expect(session.fieldsAdded(to: other) == ["X-API-Key": "k"])
+    }
+
     @Test func `a background session is refused with words, before anything is sent`() async throws {
         RawProtocol.received.withLock { $0 = [] }
         let configuration = URLSessionConfiguration.ephemeral

@@ -51,6 +51,32 @@ import Testing
         #expect(folder.files(endingIn: ".dictum.body").isEmpty)
     }
 
+    @Test(arguments: [("\"cookies\"", 200), ("\"cache\"", 302), ("\"*\"", 401), ("\"storage\"", 200)])
+    func `a response that clears the cache or the cookies ends the user's dictionaries of its origin`(
+        directive: String, status: Int
+    ) async throws {
+        let client = try folder.client()
+        let (one, two) = (client.forUser("one"), client.forUser("two"))
+        let other = try #require(URL(string: "https://api.test.other/feed"))
+        for (user, url) in [(one, feedURL), (one, other), (two, feedURL)] {
+            _ = try await user.data(from: url, using: ScriptedTransport([try response(feed(0))]))
+        }
+        let logOut = ScriptedTransport { request in
+            guard request.url?.path == "/logout" else { return try response(feed(1), match: nil) }
+            var fields = try response(feed(2), match: "/logout").fields
+            fields += [(name: "Clear-Site-Data", value: directive), (name: "Location", value: "/")]
+            return TransportResponse(status: status, fields: fields, body: feed(2))
+        }
+        _ = try await one.data(from: try #require(URL(string: "https://api.test/logout")), using: logOut)
+        let isCleared = directive != "\"storage\""
+        #expect(try await one.named("feed") == (isCleared ? nil : name(of: feed(0))))
+        #expect(try await two.named("feed") == name(of: feed(0)))
+        let server = ScriptedTransport([try response(feed(3), match: nil)])
+        _ = try await one.data(from: other, using: server)
+        #expect(server.named == [name(of: feed(0))])
+        #expect(folder.files(endingIn: ".dictum.body").count == (isCleared ? 2 : 4))
+    }
+
     @Test func `the store removes what users of earlier runs have left`() async throws {
         let server = ScriptedTransport([try response(feed(0))])
         _ = try await folder.client().forUser("one").data(from: feedURL, using: server)

@@ -30,11 +30,15 @@ package enum ContentCoding: String, CaseIterable, Sendable {
 
     /// Returns the codings that the lines of Content-Encoding name, in their order; nil for one that is not known.
     package static func applied(contentEncoding lines: [String]) -> [ContentCoding?] {
+        names(contentEncoding: lines).map { ContentCoding(rawValue: $0 == "x-gzip" ? gzip.token : $0) }
+    }
+
+    /// Returns the names in the lines of Content-Encoding, in lower case and in their order, without identity.
+    package static func names(contentEncoding lines: [String]) -> [String] {
         // RFC 9110 section 8.4.1: names are case-insensitive. Identity ought not to be sent, and means nothing.
         lines.flatMap { $0.split(separator: ",") }
             .map { $0.trimmed.lowercased() }
             .filter { !$0.isEmpty && $0 != identity.token }
-            .map { ContentCoding(rawValue: $0 == "x-gzip" ? gzip.token : $0) }
     }
 
     /// All codings but identity, the one that saves most first.

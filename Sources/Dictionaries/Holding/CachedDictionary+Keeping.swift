@@ -8,6 +8,8 @@ package enum UnkeptCause: String, Error, Sendable {
     case match
     /// The body is empty.
     case empty
+    /// The body is in a coding that the client does not undo, and only a decoded one is a dictionary.
+    case coding
     /// `no-store`, or `Vary: *`.
     case noStore = "no-store"
     /// The response says nothing of its life: no lifetime, no `Last-Modified`, no `ttl`.
@@ -21,15 +23,18 @@ extension CachedDictionary {
     ///
     /// `fields` returns the lines of a field by its name in lower case, and `digest` and `bytes` are those of the
     /// decoded body. A 304 updates the record of the body that it confirms, `old`; values that it does not give stay
-    /// (RFC 9111 section 4.3.4).
+    /// (RFC 9111 section 4.3.4). One that came stale is made if it has an ETag, but is not usable.
     package init(
         status: Int, fields: (String) -> [String], of target: TargetURI, digest: Digest, bytes: Int,
         operation: String? = nil, confirming old: CachedDictionary?, receivedAt: Int64, storedAt: Int64
     ) throws(UnkeptCause) {
-        let old = status == 304 ? old : nil
+        let old =
+            status == 304 ? old.flatMap { OwnCondition.isConfirmed($0, by: fields("etag")) ? $0 : nil } : nil
         guard status == 200 || old != nil else { throw .status }
         let sent = UseAsDictionary.parse(fields("use-as-dictionary"))
-        let kept = old.flatMap { UseAsDictionary(match: $0.match, matchDest: $0.matchDest, id: $0.id) }
+        let kept = old.flatMap {
+            UseAsDictionary(match: $0.match, matchDest: $0.matchDest, id: $0.id, ttl: $0.ttl)
+        }
         guard let offer = sent ?? kept else { throw .notOffered }
         guard (try? URLPattern(offer.match, basePath: target.path, origin: target.origin)) != nil else {
             throw .match
@@ -37,13 +42,18 @@ extension CachedDictionary {
         guard bytes > 0 else { throw .empty }
         let cacheControl = CacheControl(fields("cache-control"))
         guard !cacheControl.noStore, !Vary.names(fields("vary")).contains("*") else { throw .noStore }
-        let life = Life(fields, cacheControl, ttl: sent?.ttl, confirming: old, receivedAt: receivedAt)
-        guard life.remaining > 0 else { throw life.isUnknown ? .noLifetime : .stale }
+        let life = Life(fields, cacheControl, ttl: offer.ttl, confirming: old, receivedAt: receivedAt)
+        let etag = fields("etag").first ?? old?.etag
+        // A short life may end on the way. A 304 can then give it another one.
+        guard life.remaining > 0 || life.usable > 0 && etag != nil else {
+            throw life.isUnknown ? .noLifetime : .stale
+        }
         self.init(
             url: target.text, match: offer.match, matchDest: offer.matchDest, id: offer.id,
             digest: digest.hex,
-            bytes: bytes, etag: fields("etag").first ?? old?.etag, storedAt: storedAt,
-            usableSeconds: life.usable, expiresAt: receivedAt + life.remaining, operation: operation)
+            bytes: bytes, etag: etag, storedAt: storedAt,
+            usableSeconds: life.usable, expiresAt: receivedAt + life.remaining, operation: operation,
+            ttl: offer.ttl)
     }
 }
 

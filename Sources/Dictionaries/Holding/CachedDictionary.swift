@@ -24,13 +24,15 @@ package struct CachedDictionary: Codable, Equatable, Sendable {
     package let usableSeconds: Int64
     /// The end of its lifetime, in seconds since 1970.
     package let expiresAt: Int64
+    /// The `ttl` of its offer, for a 304 that repeats no offer.
+    package let ttl: Int?
 
     package init(
         url: String, match: String, matchDest: [String], id: String, digest: String, bytes: Int,
         etag: String?,
-        storedAt: Int64, usableSeconds: Int64, expiresAt: Int64, operation: String? = nil
+        storedAt: Int64, usableSeconds: Int64, expiresAt: Int64, operation: String? = nil, ttl: Int? = nil
     ) {
-        self.operation = operation
+        (self.operation, self.ttl) = (operation, ttl)
         (self.url, self.match, self.matchDest, self.id) = (url, match, matchDest, id)
         (self.digest, self.bytes, self.etag, self.storedAt) = (digest, bytes, etag, storedAt)
         (self.usableSeconds, self.expiresAt) = (usableSeconds, expiresAt)
@@ -38,6 +40,9 @@ package struct CachedDictionary: Codable, Equatable, Sendable {
 
     /// Returns true if it may be advertised at `now`, in seconds since 1970.
     package func isUsable(at now: Int64) -> Bool { now < expiresAt }
+
+    /// True if it was stale when it was stored: a request may ask whether it is current, and not name it before a 304.
+    package var cameStale: Bool { !isUsable(at: storedAt / 1000) }
 
     /// Returns true if it is for a URL: same origin, and the pattern matches (RFC 9842 section 2.2.2).
     ///

@@ -14,4 +14,13 @@ package enum OwnCondition {
     package static func entityTag(of own: CachedDictionary?, isConditional: Bool) -> String? {
         isConditional ? nil : own?.etag
     }
+
+    /// Returns true if a 304 is about what is held: its ETag is that of the condition, or it has none.
+    ///
+    /// Otherwise the body would get the tag of another one, and be confirmed from then on.
+    package static func isConfirmed(_ own: CachedDictionary, by etag: [String]) -> Bool {
+        guard let sent = etag.first, sent != own.etag else { return true }
+        guard let tag = own.etag.flatMap(EntityTag.init) else { return false }
+        return EntityTag(sent)?.weakMatches(tag) == true
+    }
 }

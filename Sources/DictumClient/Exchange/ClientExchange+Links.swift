@@ -32,6 +32,8 @@ extension ClientExchange {
         else { return true }
         var exchange = self
         (exchange.isOfLink, exchange.operation) = (true, nil)
+        // A longer body could not be kept.
+        exchange.options.bodyBytesMax = min(options.bodyBytesMax, options.dictionaryBytesMax)
         do {
             _ = try await exchange.collect(.ofLink(url))
         } catch {

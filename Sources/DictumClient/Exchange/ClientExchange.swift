@@ -10,7 +10,7 @@ internal import FoundationNetworking
 struct ClientExchange: Sendable {
     let transport: any Transport
     let dictionaries: UserDictionaries
-    let options: DictionaryClient.Options
+    var options: DictionaryClient.Options
     /// The app's name for what it asks, of several operations over one URL.
     var operation: String?
     /// True if the client fetches by itself what a Link has named.
@@ -73,7 +73,7 @@ struct ClientExchange: Sendable {
             held = await dictionaries.held(
                 for: target, operation: operation, isGet: ClientRequest.method(request) == "GET",
                 now: Self.now)
-            if held.own?.record.isSelected(by: request) == false { held.own = nil }
+            if held.own?.record.isSelected(by: transport.completed(request)) == false { held.own = nil }
         }
         let upload = await codedUpload(of: request, to: target)
         // A request has one Dictionary-ID.
@@ -84,6 +84,10 @@ struct ClientExchange: Sendable {
         var response = try await send(visit, request, mayKeep: mayUse, generation)
         if let upload, response.head.status == 415 {
             response = try await sendPlain(request, after: response, upload)
+        }
+        if response.head.status == 304, let own = visit.confirmed, response.confirmed == nil {
+            await drop(own, of: request, cause: "the server confirmed another body")
+            response = try await sendAgain(request, instead: response)
         }
         // Other bodies have no dictionary to blame, and the app need not wait for their first bytes.
         guard response.coding?.usesDictionary == true else { return response }
@@ -143,11 +147,16 @@ struct ClientExchange: Sendable {
     private func send(
         _ visit: ClientRequest, _ request: URLRequest, mayKeep: Bool, _ generation: Int
     ) async throws -> OpenResponse {
+        // A response may change cookies.
+        let completed = transport.completed(request)
         let head = try await transport.send(visit.urlRequest)
         let receivedAt = Self.now
-        let confirmed = head.status == 304 ? visit.confirmed : nil
+        let clears = await clear(visit.target, head)
+        let confirmed = head.status == 304 ? visit.confirmed(by: head) : nil
         let coding = codingToUndo(head, of: request)
-        let isOffer = mayKeep && head.status == 200 && !head.lines("use-as-dictionary").isEmpty
+        let isOffer =
+            mayKeep && !clears && head.offersDictionary
+            && obstacle(to: head, of: request) == nil
         let reader: BodyReader
         do throws(CodingError) {
             let pieces = confirmed.map { TransportResponse.pieces(of: Data($0.body.bytes)) }
@@ -161,8 +170,18 @@ struct ClientExchange: Sendable {
             throw failure(error)
         }
         return OpenResponse(
-            exchange: self, request: request, visit: visit, head: head, coding: coding, confirmed: confirmed,
-            reader: reader, mayKeep: mayKeep, generation: generation, receivedAt: receivedAt)
+            exchange: self, request: request, completed: completed, visit: visit, head: head, coding: coding,
+            confirmed: confirmed,
+            reader: reader, mayKeep: mayKeep && !clears, generation: generation, receivedAt: receivedAt)
+    }
+
+    /// Removes the dictionaries of an origin if a response of it logs the user out (RFC 9842 section 10); returns true if so.
+    private func clear(_ target: TargetURI, _ head: TransportResponse) async -> Bool {
+        guard target.isTrustworthy, ClearSiteData.endsDictionaries(head.lines("clear-site-data")) else {
+            return false
+        }
+        await dictionaries.removeAll(of: target.origin)
+        return true
     }
 
     /// Returns the coding that the client has to undo; nil for one that it does not know, the transport's own, and a response
@@ -172,6 +191,20 @@ struct ClientExchange: Sendable {
             let coding = ContentCoding(contentEncoding: head.lines("content-encoding"))
         else { return nil }
         return transport.decodedCodings.contains(coding.token) ? nil : coding
+    }
+
+    /// Returns why a response is not kept, whatever it says of its life; nil if it may be.
+    func obstacle(to head: TransportResponse, of request: URLRequest) -> UnkeptCause? {
+        // RFC 9111 section 5.2.1.5.
+        if CacheControl([request.value(forHTTPHeaderField: "Cache-Control") ?? ""]).noStore {
+            return .noStore
+        }
+        let lines = head.lines("content-encoding")
+        // The app gets other bodies coded. No server would know such a dictionary.
+        let isDecoded =
+            ContentCoding(contentEncoding: lines) != nil
+            || ContentCoding.names(contentEncoding: lines).allSatisfy(transport.decodedCodings.contains)
+        return isDecoded ? nil : .coding
     }
 
     private func failure(_ error: CodingError) -> DictionaryClientError {

@@ -49,7 +49,7 @@ struct ClientRequest {
         decodedCodings: [String]
     ) {
         var request = request
-        // The system's cache would keep the coded bodies, and ignore what Vary says of dictionaries.
+        // What other parts of the app have in the system's cache is no answer to a request that names a dictionary.
         request.cachePolicy = .reloadIgnoringLocalCacheData
         let isConditional = OwnCondition.fields.contains { request.value(forHTTPHeaderField: $0) != nil }
         let etag = OwnCondition.entityTag(of: own?.record.dictionary, isConditional: isConditional)
@@ -70,6 +70,13 @@ struct ClientRequest {
         offered = best
         confirmed = !isConditional && asksForOwn ? own : nil
         known = isConditional && asksForOwn ? own : nil
+    }
+
+    /// Returns the body that a 304 confirms; nil if it is about another one.
+    func confirmed(by head: TransportResponse) -> VerifiedDictionary? {
+        confirmed.flatMap {
+            OwnCondition.isConfirmed($0.record.dictionary, by: head.lines("etag")) ? $0 : nil
+        }
     }
 
     /// Merges the app's Accept-Encoding with the codings that client and transport undo.

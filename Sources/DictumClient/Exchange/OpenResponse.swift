@@ -11,6 +11,8 @@ struct OpenResponse: Sendable {
     let exchange: ClientExchange
     /// The request as the app, or a redirect, made it.
     let request: URLRequest
+    /// The same with what the transport has added.
+    let completed: URLRequest
     let visit: ClientRequest
     let head: TransportResponse
     /// The coding that the client undoes; nil if the body passes.
@@ -107,7 +109,11 @@ struct OpenResponse: Sendable {
         let old = head.status == 304 ? visit.confirmed ?? visit.known : nil
         var body = old?.body
         guard mayKeep, let url = request.url else { return false }
-        if head.status == 200, !head.lines("use-as-dictionary").isEmpty {
+        if let cause = exchange.obstacle(to: head, of: request) {
+            if head.offersDictionary { exchange.options.onEvent(.notKept(url, cause: cause.rawValue)) }
+            return false
+        }
+        if head.offersDictionary {
             guard let copy = await reader.takeCopy() else {
                 exchange.options.onEvent(.notKept(url, cause: "too large"))
                 return false
@@ -125,14 +131,21 @@ struct OpenResponse: Sendable {
                 confirming: old?.record.dictionary, receivedAt: receivedAt / 1000, storedAt: receivedAt)
             let fields = storedFields(updating: old)
             let record = ClientRecord(
-                dictionary: dictionary, fields: fields, selection: ClientRecord.selection(request, fields))
+                dictionary: dictionary, fields: fields, selection: ClientRecord.selection(completed, fields))
             let isKept = try await exchange.dictionaries.keep(record, body, generation: generation)
-            if !isKept { exchange.options.onEvent(.notKept(url, cause: "too large, or removed meanwhile")) }
-            return isKept
-        } catch {
-            let cause = (error as? UnkeptCause)?.rawValue ?? "\(error)"
-            exchange.options.onEvent(.notKept(url, cause: cause))
+            if dictionary.cameStale {
+                exchange.options.onEvent(.notKept(url, cause: UnkeptCause.stale.rawValue))
+            } else if !isKept {
+                exchange.options.onEvent(.notKept(url, cause: "too large, or removed meanwhile"))
+            }
+            return isKept && !dictionary.cameStale
+        } catch let cause as UnkeptCause {
+            exchange.options.onEvent(.notKept(url, cause: cause.rawValue))
             if let old { await exchange.dictionaries.remove(old.record.dictionary) }
+            return false
+        } catch {
+            // The disk may be full, for example: what a 304 confirms is whole as it was, and can be confirmed again.
+            exchange.options.onEvent(.notKept(url, cause: "\(error)"))
             return false
         }
     }

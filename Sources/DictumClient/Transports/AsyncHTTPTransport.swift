@@ -42,8 +42,9 @@ public struct AsyncHTTPTransport: Transport {
             message.headers.add(name: name, value: value)
         }
         if let body = request.httpBody { message.body = .bytes(ByteBuffer(bytes: body)) }
-        let response = try await connections.client.execute(message, timeout: .seconds(seconds))
-        let pieces = Pieces(response.body)
+        let deadline = NIODeadline.now() + .seconds(seconds)
+        let response = try await connections.client.execute(message, deadline: deadline)
+        let pieces = Pieces(response.body, until: deadline)
         return TransportResponse(
             status: Int(response.status.code),
             fields: response.headers.map { (name: $0.name, value: $0.value) },
@@ -64,10 +65,29 @@ private final class Connections: Sendable {
 /// The rest of a body. Its reader asks for one piece at a time.
 private actor Pieces {
     private var rest: HTTPClientResponse.Body.AsyncIterator
+    private let deadline: NIODeadline
 
-    init(_ body: HTTPClientResponse.Body) { rest = body.makeAsyncIterator() }
+    init(_ body: HTTPClientResponse.Body, until deadline: NIODeadline) {
+        rest = body.makeAsyncIterator()
+        self.deadline = deadline
+    }
 
+    /// Returns the next piece; throws if it has not come by the deadline, which AsyncHTTPClient itself forgets with the head.
     func next() async throws -> Data? {
+        let left = (deadline - .now()).nanoseconds
+        return try await withThrowingTaskGroup(of: Data?.self) { group in
+            // The first one ends the other; without a reader the request is cancelled.
+            defer { group.cancelAll() }
+            group.addTask { try await self.draw() }
+            group.addTask {
+                try await Task.sleep(nanoseconds: UInt64(max(0, left)))
+                throw HTTPClientError.deadlineExceeded
+            }
+            return try await group.next() ?? nil
+        }
+    }
+
+    private func draw() async throws -> Data? {
         // An actor's stored property cannot be changed across a suspension.
         var iterator = rest
         defer { rest = iterator }

@@ -18,6 +18,7 @@ final class SessionReceiver: NSObject, URLSessionDataDelegate, Sendable {
     ///
     /// The task is cancelled if the caller's is, and once nobody can draw the rest of the body.
     func response(of task: URLSessionDataTask) async throws -> TransportResponse {
+        try Task.checkCancellation()
         let head = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 arrivals.withLock { $0.awaitHead(continuation) }
@@ -42,11 +43,22 @@ final class SessionReceiver: NSObject, URLSessionDataDelegate, Sendable {
     fileprivate func next(of task: URLSessionDataTask) async throws -> Data? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let mayGoOn = arrivals.withLock { $0.draw(continuation) }
-                if mayGoOn { task.resume() }
+                arrivals.withLock { $0.draw(continuation) }
+                settle(task)
             }
         } onCancel: {
             task.cancel()
+        }
+    }
+
+    /// Lets a task rest or go on, as what waits for the app demands.
+    ///
+    /// One thread at a time does, and looks again afterwards: if the session suspended and the app resumed at the same moment, the
+    /// task could rest for ever.
+    private func settle(_ task: URLSessionTask) {
+        while let rests = arrivals.withLock({ $0.beginChange() }) {
+            if rests { task.suspend() } else { task.resume() }
+            arrivals.withLock { $0.endChange() }
         }
     }
 
@@ -61,13 +73,24 @@ final class SessionReceiver: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        arrivals.withLock { $0.takeHead(response) }
-        completionHandler(.allow)
+        let isFirst = arrivals.withLock { $0.takeHead(response) }
+        // A task that starts over after a rest would deliver the beginning of the body twice.
+        if !isFirst { arrivals.withLock { $0.end(URLError(.networkConnectionLost)) } }
+        completionHandler(isFirst ? .allow : .cancel)
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        let mustRest = arrivals.withLock { $0.take(data) }
-        if mustRest { dataTask.suspend() }
+        arrivals.withLock { $0.take(data) }
+        settle(dataTask)
+    }
+
+    /// Keeps a body out of the system's cache, whose bodies stay after a log-out, and which other requests would get coded.
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask,
+        willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        completionHandler(nil)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -90,38 +113,58 @@ private final class SessionBody: Sendable {
 }
 
 /// The part of a response that has come, and the callers that wait for more; each continuation is resumed once.
-private struct Arrivals: Sendable {
+struct Arrivals: Sendable {
     private var headWaiter: CheckedContinuation<URLResponse, any Error>?
     private var waiter: CheckedContinuation<Data?, any Error>?
     private var pieces: [Data] = []
     private var heldBytes = 0
+    private var hasHead = false
+    /// True if the task has to rest.
+    private var mustRest = false
+    /// True if the task was last told to rest.
     private var isResting = false
+    private var isChanging = false
     private var result: Result<Data?, any Error>?
 
     mutating func awaitHead(_ continuation: CheckedContinuation<URLResponse, any Error>) {
-        headWaiter = continuation
+        // A task that is cancelled may end before it was resumed.
+        switch result {
+        case .failure(let error): continuation.resume(throwing: error)
+        case .success: continuation.resume(throwing: DictionaryClientError.notHTTP)
+        case nil: headWaiter = continuation
+        }
     }
 
-    mutating func takeHead(_ response: URLResponse) {
+    /// Takes the head; returns false if there was one already.
+    mutating func takeHead(_ response: URLResponse) -> Bool {
+        defer { hasHead = true }
         headWaiter?.resume(returning: response)
         headWaiter = nil
+        return !hasHead
     }
 
-    /// Takes a piece; returns true if the task has to rest.
-    mutating func take(_ piece: Data) -> Bool {
+    mutating func take(_ piece: Data) {
         if let waiter {
             self.waiter = nil
-            waiter.resume(returning: piece)
-            return false
+            return waiter.resume(returning: piece)
         }
         pieces.append(piece)
         heldBytes += piece.count
-        guard heldBytes > SessionReceiver.heldBytesMax, !isResting else { return false }
-        isResting = true
-        return true
+        if heldBytes > SessionReceiver.heldBytesMax { mustRest = true }
     }
 
+    /// Returns whether the task has to rest from now on; nil if it does already, or another caller is about to tell it.
+    mutating func beginChange() -> Bool? {
+        guard !isChanging, mustRest != isResting else { return nil }
+        (isChanging, isResting) = (true, mustRest)
+        return mustRest
+    }
+
+    /// Notes that the task was told; it may have to be told otherwise by now.
+    mutating func endChange() { isChanging = false }
+
     mutating func end(_ error: (any Error)?) {
+        guard self.result == nil else { return }
         let result: Result<Data?, any Error> = error.map { .failure($0) } ?? .success(nil)
         self.result = result
         headWaiter?.resume(throwing: error ?? DictionaryClientError.notHTTP)
@@ -129,8 +172,8 @@ private struct Arrivals: Sendable {
         (headWaiter, waiter) = (nil, nil)
     }
 
-    /// Gives the next piece, now or when it comes; returns true if a resting task may go on.
-    mutating func draw(_ continuation: CheckedContinuation<Data?, any Error>) -> Bool {
+    /// Gives the next piece, now or when it comes.
+    mutating func draw(_ continuation: CheckedContinuation<Data?, any Error>) {
         if !pieces.isEmpty {
             let piece = pieces.removeFirst()
             heldBytes -= piece.count
@@ -140,8 +183,6 @@ private struct Arrivals: Sendable {
         } else {
             waiter = continuation
         }
-        guard isResting, heldBytes <= SessionReceiver.heldBytesMax / 2 else { return false }
-        isResting = false
-        return true
+        if heldBytes <= SessionReceiver.heldBytesMax / 2 { mustRest = false }
     }
 }

@@ -12,10 +12,29 @@ public protocol Transport: Sendable {
     /// The codings that the transport undoes before it delivers a body, as tokens of Accept-Encoding.
     var decodedCodings: [String] { get }
 
+    /// Returns the fields that the transport adds to a request which lacks them, such as cookies; by default none.
+    ///
+    /// They may be credentials: the client asks whether a held body is current only with those that it came with.
+    func fieldsAdded(to request: URLRequest) -> [String: String]
+
     /// Sends a request and returns the response as soon as its head is there.
     ///
     /// If the task is cancelled, the transport gives the request up and throws.
     func send(_ request: URLRequest) async throws -> TransportResponse
+}
+
+extension Transport {
+    /// Returns no fields, for a transport that adds none.
+    public func fieldsAdded(to request: URLRequest) -> [String: String] { [:] }
+
+    /// Returns a request with the fields that the transport adds, as the server chooses its response by them.
+    func completed(_ request: URLRequest) -> URLRequest {
+        var request = request
+        for (name, value) in fieldsAdded(to: request) where request.value(forHTTPHeaderField: name) == nil {
+            request.setValue(value, forHTTPHeaderField: name)
+        }
+        return request
+    }
 }
 
 /// A response as a transport delivers it.
@@ -52,6 +71,9 @@ public struct TransportResponse: Sendable {
     func lines(_ name: String) -> [String] {
         fields.filter { $0.name.lowercased() == name }.map(\.value)
     }
+
+    /// True if the response says that it is a dictionary for later ones.
+    var offersDictionary: Bool { status == 200 && !lines("use-as-dictionary").isEmpty }
 }
 
 /// A body of one piece.

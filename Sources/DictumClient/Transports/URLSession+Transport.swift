@@ -18,6 +18,20 @@ extension URLSession: Transport {
         #endif
     }
 
+    /// Returns the additional fields of the session, and the cookies of its storage.
+    public func fieldsAdded(to request: URLRequest) -> [String: String] {
+        let configuration = configuration
+        var fields: [String: String] = [:]
+        for (name, value) in configuration.httpAdditionalHeaders ?? [:] { fields["\(name)"] = "\(value)" }
+        if request.httpShouldHandleCookies, configuration.httpShouldSetCookies, let url = request.url {
+            let cookies = configuration.httpCookieStorage?.cookies(for: url) ?? []
+            // A storage may return them in any order.
+            let text = cookies.map { "\($0.name)=\($0.value)" }.sorted().joined(separator: "; ")
+            if !text.isEmpty { fields["Cookie"] = text }
+        }
+        return fields
+    }
+
     /// Sends a request; throws for a background session, whose bodies the system writes to files undecoded.
     public func send(_ request: URLRequest) async throws -> TransportResponse {
         guard configuration.identifier == nil else { throw DictionaryClientError.backgroundSession }

@@ -6,20 +6,14 @@ internal import Storage
 // MARK: - The upstream logs a user out
 
 extension Exchange {
-    /// The directives of Clear-Site-Data that end a dictionary's life at the client (RFC 9842 section 10).
-    private static let clearing: [StaticString] = [#""cache""#, #""cookies""#, #""*""#]
-
     /// Forgets what private routes keep for the user of the request, if the response tells its client to forget.
     ///
     /// The user is known by the request's fields, on every private route of the host: a path for logging out is seldom on
     /// one of them.
     func heedClearSiteData(_ headers: Headers) {
-        guard headers.contains(.clearSiteData) else { return }
-        var clears = false
-        headers.forEachListMember(of: .clearSiteData) { member in
-            for directive in Self.clearing where member.equals(directive) { clears = true }
-        }
-        guard clears else { return }
+        guard headers.contains(.clearSiteData),
+            ClearSiteData.endsDictionaries(headers.values(.clearSiteData))
+        else { return }
         context.forget(context.routes.privateRoutes.compactMap { identityTag(on: $0, response: headers) })
     }
 }

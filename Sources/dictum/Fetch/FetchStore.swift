@@ -39,11 +39,16 @@ struct FetchStore: Sendable {
         (try? use { await $0.hasUsable(url.target, at: seconds) }.get()) == true
     }
 
-    /// Keeps a dictionary in place of an older one with the same match; returns false if it is too large, or all were removed.
+    /// Keeps a dictionary in place of an older one with the same match; returns false if it is too large, or came stale, or all
+    /// were removed.
     func keep(_ record: CachedDictionary, _ body: Body) throws -> Bool {
-        let record = ClientRecord(dictionary: record, fields: [])
-        return try use { [generation] in try await $0.keep(record, body, generation: generation) }.get()
+        let kept = ClientRecord(dictionary: record, fields: [])
+        return try use { [generation] in try await $0.keep(kept, body, generation: generation) }.get()
+            && !record.cameStale
     }
+
+    /// Removes what these credentials have of an origin.
+    func removeAll(of origin: String) { _ = use { await $0.removeAll(of: origin) } }
 
     func remove(_ record: CachedDictionary) { _ = use { await $0.remove(record) } }
 

@@ -33,6 +33,17 @@ struct FetchVisit: Sendable {
         return RequestHead(method: content.method, target: target, headers: headers)
     }
 
+    /// True if nothing of the response may be stored (RFC 9111 section 5.2.1.5).
+    var forbidsStoring: Bool {
+        CacheControl(fields.fields.filter { $0.name == .cacheControl }.map(\.value)).noStore
+    }
+
+    /// Returns true if a response confirms another body than the one that was asked about.
+    func isOfAnotherBody(_ response: FetchResponse) -> Bool {
+        guard response.head.status == .notModified, let asked else { return false }
+        return !OwnCondition.isConfirmed(asked.record, by: response.head.headers.values(.etag))
+    }
+
     /// Returns the body of a response, decoded and verified; for a 304, the body that it confirms, and a part as it came.
     func body(of response: FetchResponse) throws(FetchError) -> Body {
         if response.head.status == .notModified, let asked { return asked.body }

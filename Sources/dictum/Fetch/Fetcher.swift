@@ -55,6 +55,11 @@ struct Fetcher: Sendable {
         _ visit: FetchVisit, _ deadline: FetchDeadline
     ) throws(FetchError) -> (FetchVisit, FetchResponse, Body) {
         let response = try exchange(visit, deadline)
+        if let asked = visit.asked, visit.isOfAnotherBody(response) {
+            store.remove(asked.record)
+            warn("the server confirmed another body than the one that is held; the request is sent once more")
+            return try loadPlain(visit.plain, deadline)
+        }
         do throws(FetchError) {
             return (visit, response, try visit.body(of: response))
         } catch {
@@ -64,8 +69,14 @@ struct Fetcher: Sendable {
             guard failure.asksAgain else { throw error }
             warn("\(error); the dictionary was dropped, and the request is sent once more without one")
         }
-        let again = try exchange(visit.plain, deadline)
-        return (visit.plain, again, try visit.plain.body(of: again))
+        return try loadPlain(visit.plain, deadline)
+    }
+
+    private func loadPlain(
+        _ visit: FetchVisit, _ deadline: FetchDeadline
+    ) throws(FetchError) -> (FetchVisit, FetchResponse, Body) {
+        let response = try exchange(visit, deadline)
+        return (visit, response, try visit.body(of: response))
     }
 
     private func exchange(_ visit: FetchVisit, _ deadline: FetchDeadline) throws(FetchError) -> FetchResponse
@@ -85,6 +96,14 @@ struct Fetcher: Sendable {
 
     /// Keeps the body if it is a dictionary; a cache that cannot be written is only a warning.
     private func keep(_ visit: FetchVisit, _ response: FetchResponse, _ body: Body) -> Bool {
+        let target = visit.url.target
+        if target.isTrustworthy,
+            ClearSiteData.endsDictionaries(response.head.headers.values(.clearSiteData))
+        {
+            store.removeAll(of: target.origin)
+            return false
+        }
+        if visit.forbidsStoring { return false }
         guard accepted.usesDictionaries, let record = visit.record(response, body) else {
             if response.head.status == .notModified, let own = visit.asked { store.remove(own.record) }
             return false

@@ -56,6 +56,12 @@ public struct CocoaError: Error {
     public init(_ code: Code) {}
 }
 
+public struct URLError: Error {
+    public struct Code: Sendable { public static let networkConnectionLost = Code() }
+    public static let networkConnectionLost = Code.networkConnectionLost
+    public init(_ code: Code) {}
+}
+
 public struct FileAttributeKey: Hashable, Sendable {
     public static let posixPermissions = FileAttributeKey()
     public static let modificationDate = FileAttributeKey()
@@ -150,8 +156,20 @@ public final class HTTPURLResponse: URLResponse, @unchecked Sendable {
     public var allHeaderFields: [AnyHashable: Any] { [:] }
 }
 
+public final class CachedURLResponse: NSObject, @unchecked Sendable {}
+
+public final class HTTPCookie: NSObject, @unchecked Sendable {
+    public var name: String { "" }
+    public var value: String { "" }
+}
+public final class HTTPCookieStorage: NSObject, @unchecked Sendable {
+    public func cookies(for url: URL) -> [HTTPCookie]? { nil }
+}
 public final class URLSessionConfiguration: NSObject, @unchecked Sendable {
     public var identifier: String? { nil }
+    public var httpAdditionalHeaders: [AnyHashable: Any]?
+    public var httpShouldSetCookies = true
+    public var httpCookieStorage: HTTPCookieStorage?
 }
 public class URLSessionTask: NSObject, @unchecked Sendable {
     @available(macOS 12, iOS 15, *)
@@ -175,9 +193,12 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void)
 }
 public final class URLSession: NSObject, @unchecked Sendable {
     public var configuration: URLSessionConfiguration { URLSessionConfiguration() }
-    public enum ResponseDisposition: Sendable { case allow }
+    public enum ResponseDisposition: Sendable { case allow, cancel }
     public func dataTask(with request: URLRequest) -> URLSessionDataTask { URLSessionDataTask() }
 }

@@ -39,6 +39,23 @@ import Testing
         #expect(OwnCondition.entityTag(of: nil, isConditional: false) == nil)
     }
 
+    @Test(arguments: [
+        (["\"cache\""], true), (["\"storage\" , \"cookies\""], true), (["\"storage\"", "\"*\""], true),
+        (["\"storage\""], false), (["cache"], false), (["\"Cache\""], false), ([], false),
+    ])
+    func `dictionaries end with the cache and with cookies`(lines: [String], end: Bool) {
+        #expect(ClearSiteData.endsDictionaries(lines) == end)
+    }
+
+    @Test(arguments: [
+        ("\"a\"", ["\"a\""], true), ("\"a\"", [], true), ("\"a\"", ["W/\"a\""], true),
+        ("W/\"a\"", ["\"a\""], true),
+        ("\"a\"", ["\"b\""], false), ("\"a\"", ["a"], false), ("a", ["a"], true), ("a", ["b"], false),
+    ])
+    func `a 304 confirms what has its tag`(own: String, sent: [String], isConfirmed: Bool) {
+        #expect(OwnCondition.isConfirmed(held(etag: own), by: sent) == isConfirmed)
+    }
+
     @Test(arguments: OwnCondition.fields + ["Accept", "ACCEPT-LANGUAGE", "User-Agent", "Cache-Control"])
     func `fields that say what is wanted tell nothing of who asks`(name: String) {
         #expect(NeutralFields.have(name))

@@ -95,6 +95,44 @@ internal import Testing
         #expect(!fetching.kept.contains { $0.hasSuffix(".json") })
     }
 
+    @Test(.timeLimit(.minutes(40)))
+    func `a 304 with the tag of another body confirms nothing, and the request is sent again`() throws {
+        let origin = try Self.origin(notModified: ["ETag: \"two\""])
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        _ = try fetching.fetch("\(origin.url)/feed")
+        let second = try fetching.fetch("\(origin.url)/feed")
+        #expect(second.body == feed(1) && second.report.status == 200 && second.report.stored)
+        #expect(origin.heads.map { field("If-None-Match", of: $0) } == [nil, "W/\"one\"", nil])
+    }
+
+    @Test(.timeLimit(.minutes(40)))
+    func `of a request with no-store nothing is stored, and what is held stays`() throws {
+        let origin = try Self.origin(notModified: [])
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        let (url, field) = ("\(origin.url)/feed", "Cache-Control: no-store")
+        #expect(try !fetching.fetch(url, "-H", field).report.stored && fetching.kept.isEmpty)
+        _ = try fetching.fetch(url)
+        #expect(try !fetching.fetch(url, "-H", field).report.stored && fetching.kept.count == 2)
+    }
+
+    @Test(.timeLimit(.minutes(40)))
+    func `a response that clears the cookies ends the dictionaries of these credentials`() throws {
+        let origin = try Origin.closing { head in
+            let clearing = head.hasPrefix("GET /logout") ? ["Clear-Site-Data: \"cookies\""] : []
+            return Wire.answer(
+                "200 OK", [#"Use-As-Dictionary: match="/*""#, "Cache-Control: max-age=60"] + clearing,
+                body: feed(1))
+        }
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        for path in ["feed", "logout"] {
+            let isStored = try fetching.fetch("\(origin.url)/\(path)").report.stored
+            #expect(isStored == (path == "feed") && fetching.kept.isEmpty == (path == "logout"))
+        }
+    }
+
     @Test(.timeLimit(.minutes(40)), arguments: [".dictum.body", ".dictum.json"])
     func `a damaged file counts as not there and is removed`(ending: String) throws {
         let origin = try Self.origin(notModified: [])
