@@ -64,14 +64,14 @@ struct Poller {
         let body: Body
         do throws(FetchError) {
             let visit = FetchVisit(url: url, accepted: Self.accepted, fields: plan.fields)
-            let endpoints = try url.endpoints()
+            let deadline = FetchDeadline(seconds: Self.requestSecondsMax)
+            let endpoints = try url.endpoints(until: deadline)
             guard let client = url.isTLS ? secure : plain else { throw .notAURL(url.text) }
             var request = try visit.request()
             request.headers.append(.secFetchSite, "same-origin")
             request.headers.append(.secFetchMode, "cors")
             request.headers.append(.secFetchDest, "empty")
-            response = try client.send(
-                request, to: endpoints, deadline: FetchDeadline(seconds: Self.requestSecondsMax))
+            response = try client.send(request, to: endpoints, deadline: deadline)
             body = try visit.body(of: response)
         } catch {
             failures[url.text] = ((failures[url.text]?.count ?? 0) + 1, error)

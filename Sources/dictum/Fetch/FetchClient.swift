@@ -78,9 +78,7 @@ final class FetchClient: Sendable {
             part.exchange = exchange
             exchange.start()
         }
-        guard ended.wait(timeout: .now() + .milliseconds(deadline.remainingMilliseconds)) == .success,
-            let outcome = outcome.withLock({ $0 })
-        else {
+        guard deadline.allows(ended), let outcome = outcome.withLock({ $0 }) else {
             loop.execute { [token] core in core.handler(token, as: FetchLoop.self)?.exchange?.abort() }
             throw .tooSlow(seconds: deadline.seconds)
         }
@@ -123,4 +121,9 @@ struct FetchDeadline: Sendable {
 
     /// The remaining time, 0 after the end.
     var remainingMilliseconds: Int { Int(max(0, end - SystemClock.monotonicNanoseconds / 1_000_000)) }
+
+    /// Waits for a signal; returns false if it does not come in time.
+    func allows(_ ended: DispatchSemaphore) -> Bool {
+        ended.wait(timeout: .now() + .milliseconds(remainingMilliseconds)) == .success
+    }
 }

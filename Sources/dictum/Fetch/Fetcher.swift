@@ -70,7 +70,7 @@ struct Fetcher: Sendable {
 
     private func exchange(_ visit: FetchVisit, _ deadline: FetchDeadline) throws(FetchError) -> FetchResponse
     {
-        let endpoints = try visit.url.endpoints()
+        let endpoints = try visit.url.endpoints(until: deadline)
         let request = try visit.request()
         let content = visit.content.bytes
         guard isVerbose else { return try client.send(request, content, to: endpoints, deadline: deadline) }
