@@ -24,6 +24,7 @@ struct Poller {
     private let plain: FetchClient?
     private let secure: FetchClient?
     private var progress: ProgressBar
+    private let interruption = Interruption()
     private var failures: [String: (count: Int, last: FetchError)] = [:]
 
     init(_ plan: Plan, request: RequestOptions, progress: ProgressBar) throws {
@@ -39,16 +40,14 @@ struct Poller {
     mutating func run(into collection: inout HistoryCollection) throws(CommandError) {
         let start = SystemClock.monotonicNanoseconds
         for round in 0..<plan.rounds {
-            for url in plan.urls {
-                try fetch(url, since: start, into: &collection)
-                // Twice at once: bodies that differ even then change with every response.
-                if round == 0 { try fetch(url, since: start, into: &collection) }
-            }
+            // Twice at once: bodies that differ even then change with every response.
+            let urls = round == 0 ? plan.urls.flatMap { [$0, $0] } : plan.urls
+            for url in urls where !interruption.hasCome { try fetch(url, since: start, into: &collection) }
             progress.show(
                 round + 1, of: plan.rounds,
                 "\(OutputFormat.count(collection.histories.reduce(0) { $0 + $1.versions.count }, "version"))")
             let due = start + Int64(round + 1) * Int64(plan.everySeconds) * 1_000_000_000
-            if round + 1 < plan.rounds, isInterrupted(until: due) { break }
+            if interruption.hasCome || round + 1 < plan.rounds && isInterrupted(until: due) { break }
         }
         progress.end()
         report(&collection)
@@ -64,7 +63,9 @@ struct Poller {
         let body: Body
         do throws(FetchError) {
             let visit = FetchVisit(url: url, accepted: Self.accepted, fields: plan.fields)
-            let deadline = FetchDeadline(seconds: Self.requestSecondsMax)
+            let deadline = FetchDeadline(seconds: Self.requestSecondsMax) { [interruption] in
+                interruption.hasCome
+            }
             let endpoints = try url.endpoints(until: deadline)
             guard let client = url.isTLS ? secure : plain else { throw .notAURL(url.text) }
             var request = try visit.request()
@@ -74,6 +75,8 @@ struct Poller {
             response = try client.send(request, to: endpoints, deadline: deadline)
             body = try visit.body(of: response)
         } catch {
+            // It is not the URL's fault.
+            if interruption.hasCome { return }
             failures[url.text] = ((failures[url.text]?.count ?? 0) + 1, error)
             return
         }
@@ -94,18 +97,34 @@ struct Poller {
         }
     }
 
-    /// Waits until a monotonic time; returns true at once if SIGINT or SIGTERM comes, which `Signals` blocks.
+    /// Waits until a monotonic time; returns true at once if SIGINT or SIGTERM comes.
     private func isInterrupted(until due: Int64) -> Bool {
         while true {
             let rest = due - SystemClock.monotonicNanoseconds
             guard rest > 0 else { return false }
-            if Signals.hasEnd(withinNanoseconds: rest) { return true }
+            if interruption.comes(withinNanoseconds: rest) { return true }
         }
     }
 
     private func report(_ collection: inout HistoryCollection) {
         for (url, failure) in failures.sorted(by: { $0.key < $1.key }) {
             collection.warn("\(url): \(OutputFormat.count(failure.count, "request")) failed: \(failure.last)")
+        }
+    }
+}
+
+/// The first signal to end, which ends a part of a command in place of the program; `Signals` must block it.
+private final class Interruption: Sendable {
+    private let isTaken = Guarded(false)
+
+    /// True once the signal has come.
+    var hasCome: Bool { comes(withinNanoseconds: 0) }
+
+    /// Waits for the signal, for at most this time; returns true if it has come.
+    func comes(withinNanoseconds rest: Int64) -> Bool {
+        isTaken.withLock { isTaken in
+            if !isTaken { isTaken = Signals.hasEnd(withinNanoseconds: rest) }
+            return isTaken
         }
     }
 }

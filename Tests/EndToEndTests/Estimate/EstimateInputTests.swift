@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Glibc
 internal import Primitives
 internal import TestSupport
 internal import Testing
@@ -108,6 +109,50 @@ internal import Testing
         process.signal(SIGINT)
         let result = try process.result()
         #expect(result.status == 0 && result.text.contains("\nroutes:\n"), "\(result.errors)\(result.text)")
+    }
+
+    @Test func `SIGINT does not wait for a response, nor for other URLs, and blames none`() throws {
+        let feed = Feed.bytes(version: 1, items: 40)
+        let origin = try Origin.closing { head in
+            head.hasPrefix("GET /feed ") ? Wire.ok(body: feed) : nil
+        }
+        let folder = try TemporaryFolder()
+        let paths = ["feed"] + (0..<20).map { "silent/\($0)" }
+        try folder.write(Array(paths.map { "\(origin.url)/\($0)\n" }.joined().utf8), to: "urls.txt")
+        let process = try RunningProcess(
+            ["estimate", "urls.txt", "--every", "1s", "--for", "15m"] + Estimating.quick, in: folder.path)
+        defer { process.stop() }
+        try waitUntil("three requests") { origin.heads.count >= 3 }
+        process.signal(SIGINT)
+        let result = try process.result()
+        #expect(result.status == 0 && result.text.hasPrefix("\(origin.url)/feed\n"), "\(result.text)")
+        #expect(result.errors.isEmpty && origin.heads.count == 3, "\(result.errors)")
+    }
+
+    @Test func `SIGINT after the polling ends the program`() throws {
+        let origin = try Self.origin()
+        let process = try RunningProcess([
+            "estimate", "\(origin.url)/feed", "--for", "0s", "--clients", "1000000", "--simulate", "7d",
+        ])
+        defer { process.stop() }
+        try waitUntil("two requests") { origin.heads.count >= 2 }
+        try waitUntil("the signal is let through") { try !process.blocks(SIGINT) }
+        process.signal(SIGINT)
+        #expect(try process.result().status == 128 + SIGINT)
+    }
+
+    @Test(arguments: ["estimate", "train"])
+    func `SIGTERM while a file is read ends the program`(command: String) throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.file("session.har")
+        try #require(RunningProcess.run([pipe], of: "/usr/bin/mkfifo").status == 0)
+        let process = try RunningProcess([command, pipe])
+        defer { process.stop() }
+        // The pipe opens once the program reads it.
+        let writer = try #require(FileHandle(forWritingAtPath: pipe))
+        process.signal(SIGTERM)
+        try writer.close()
+        #expect(try process.result().status == 128 + SIGTERM)
     }
 
     @Test func `a list of URLs is polled, and a URL that fails is a warning`() throws {
