@@ -14,7 +14,7 @@ struct FetchCommand: ParsableCommand {
             https URL must lead to an authority of the system, of the file that SSL_CERT_FILE names, or of --ca. HTTP/2 \
             and HTTP/1.1 give the same bodies and dictionaries; -v names the version of each exchange. Only GET has dictionaries. \
             A delta that cannot be decoded costs a second request, without its dictionary. What is held is also asked about \
-            (If-None-Match), unless -H has a condition; a 304 then gives its body. Fields of -H may be credentials, except \
+            (If-None-Match), unless -H has a condition, or another value of a field that Vary names; a 304 then gives its body. Fields of -H may be credentials, except \
             Accept, Accept-Language, Cache-Control, User-Agent and their like: requests with other values have other \
             dictionaries.
             """)

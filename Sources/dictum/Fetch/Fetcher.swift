@@ -90,7 +90,7 @@ struct Fetcher: Sendable {
             return false
         }
         do {
-            return try store.keep(record, body)
+            return try store.keep(visit.stored(record, response), body)
         } catch {
             warn(
                 "cannot keep dictionaries in \(store.directory): \(error.localizedDescription); choose another with --cache"
