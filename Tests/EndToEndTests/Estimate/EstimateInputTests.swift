@@ -185,6 +185,17 @@ internal import Testing
         #expect(try #require(resource.deltas.first).dcz.bytes * 4 < resource.plain.br.bytes)
     }
 
+    @Test func `a HAR file's size that no body has is none`() throws {
+        let folder = try TemporaryFolder()
+        let entries = (0..<3).map { ArchiveEntry(second: $0 * 60, body: Feed.bytes(version: $0, items: 20)) }
+        try ArchiveEntry.write(entries, to: folder)
+        let text = String(decoding: try #require(folder.read("session.har")), as: UTF8.self)
+            .replacing(#""bodySize":-1"#, with: #""bodySize":\#(Int.max)"#)
+        try folder.write(Array(text.utf8), to: "session.har")
+        let resource = try #require(try Estimating.of("\(folder.path)/session.har").resources.first)
+        #expect(resource.responses == 3 && resource.sentBytes == nil)
+    }
+
     @Test func `a HAR file's POSTs are histories by operation, and their route says so`() throws {
         let folder = try TemporaryFolder()
         var entries: [ArchiveEntry] = []
