@@ -72,24 +72,26 @@ struct FetchCommand: ParsableCommand {
     }
 
     func run() throws {
-        let fetched = try fetch()
+        let deadline = FetchDeadline(seconds: maxTime)
+        var (fetched, fetcher) = try fetch(until: deadline)
         let isFailure = fail && fetched.report.status >= 400
         if !isFailure { try write(fetched.body) }
+        fetcher.followLinks(of: &fetched, until: deadline)
         StandardError.write("dictum: \(fetched.report.line)")
         if json { try StandardOutput.write(OutputFormat.json(fetched.report)) }
         if isFailure { throw ExitCode.failure }
     }
 
     /// Fetches the URL, and with -L what it leads to.
-    private func fetch() throws -> Fetched {
+    private func fetch(until deadline: FetchDeadline) throws -> (Fetched, by: Fetcher) {
         let directory = try cache ?? Self.defaultCache()
-        let deadline = FetchDeadline(seconds: maxTime)
         var target = FetchTarget(
             url: try FetchURL(url), fields: try request.fields(),
             content: try content.content())
         for _ in 0...Redirect.countMax {
-            let fetched = try fetcher(for: target, directory).fetch(target.url, until: deadline)
-            guard location, let next = try target.next(after: fetched.head) else { return fetched }
+            let fetcher = try fetcher(for: target, directory)
+            let fetched = try fetcher.fetch(target.url, until: deadline)
+            guard location, let next = try target.next(after: fetched.head) else { return (fetched, fetcher) }
             target = next
         }
         throw FetchError.tooManyRedirects(target.url.text)

@@ -122,6 +122,12 @@ struct FetchDeadline: Sendable {
         end = SystemClock.monotonicNanoseconds / 1_000_000 + Int64(seconds) * 1000
     }
 
+    /// Ends no later than another one.
+    init(seconds: Int, within other: FetchDeadline) {
+        let own = FetchDeadline(seconds: seconds)
+        (self.seconds, end, isInterrupted) = (seconds, min(own.end, other.end), other.isInterrupted)
+    }
+
     /// The remaining time, 0 after the end.
     var remainingMilliseconds: Int { Int(max(0, end - SystemClock.monotonicNanoseconds / 1_000_000)) }
 
