@@ -41,8 +41,11 @@ struct Poller {
         let start = SystemClock.monotonicNanoseconds
         for round in 0..<plan.rounds {
             // Twice at once: bodies that differ even then change with every response.
-            let urls = round == 0 ? plan.urls.flatMap { [$0, $0] } : plan.urls
-            for url in urls where !interruption.hasCome { try fetch(url, since: start, into: &collection) }
+            for url in plan.urls {
+                for isRepeat in round == 0 ? [false, true] : [false] where !interruption.hasCome {
+                    try fetch(url, isRepeat: isRepeat, since: start, into: &collection)
+                }
+            }
             progress.show(
                 round + 1, of: plan.rounds,
                 "\(OutputFormat.count(collection.histories.reduce(0) { $0 + $1.versions.count }, "version"))")
@@ -57,7 +60,7 @@ struct Poller {
     }
 
     private mutating func fetch(
-        _ url: FetchURL, since start: Int64, into collection: inout HistoryCollection
+        _ url: FetchURL, isRepeat: Bool, since start: Int64, into collection: inout HistoryCollection
     ) throws(CommandError) {
         let response: FetchResponse
         let body: Body
@@ -89,7 +92,7 @@ struct Poller {
         let seen = ResourceHistory.Response(
             seconds: seconds, body: body, headers: response.head.headers, receivedAt: response.receivedAt,
             sentBytes: response.body.count,
-            hasCredentials: plan.fields.hasCredentials)
+            hasCredentials: plan.fields.hasCredentials, isRepeat: isRepeat)
         try collection.add(seen, to: url.text) {
             var history = ResourceHistory(url: url, name: url.text)
             history.mediaType = response.head.headers.first(.contentType)
