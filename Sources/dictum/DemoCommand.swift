@@ -36,12 +36,12 @@ struct DemoCommand: ParsableCommand {
         let shown = if let versions { try DemoVersions(folder: versions) } else { DemoVersions.generated }
         let demo = try Demo(shown, listen: listen)
         try StandardOutput.write(DemoText.introduction(proxy: demo.proxyURL, admin: demo.adminURL))
-        try demo.printTable()
+        defer { demo.stop() }
+        guard try demo.printTable() else { return }
         try StandardOutput.write(DemoText.nextSteps(feed: demo.feedURL, program: Self.program))
         if !once {
             demo.keepChanging()
             _ = Signals.wait()
         }
-        demo.stop()
     }
 }

@@ -14,7 +14,8 @@ struct EstimateCommand: ParsableCommand {
             tools (saved with content); or a folder with one file per version, or with one such folder per resource. Codes \
             every version with the coders and settings of serve: without a dictionary, and over the versions before. \
             Judges what browsers do with the response as it is, as doctor does. Simulates clients that return at random \
-            times against the real store, and suggests routes. Interrupt it (Ctrl-C) to report on what was fetched so far.
+            times against the real store, and suggests routes. Interrupt it (Ctrl-C) \
+            to report on what was fetched so far, and again to end it.
             """)
 
     @Argument(help: ArgumentHelp("A URL, a list of URLs, a HAR file or a folder.", valueName: "source"))
@@ -71,7 +72,6 @@ struct EstimateCommand: ParsableCommand {
     }
 
     func run() throws {
-        Signals.block()
         let page = try html.map { name throws(CommandError) in try ReportFile(name) }
         let progress = ProgressBar(isWanted: !json)
         let collection = try HistoryCollection(

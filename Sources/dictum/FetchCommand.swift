@@ -14,7 +14,7 @@ struct FetchCommand: ParsableCommand {
             https URL must lead to an authority of the system, of the file that SSL_CERT_FILE names, or of --ca. HTTP/2 \
             and HTTP/1.1 give the same bodies and dictionaries; -v names the version of each exchange. Only GET has dictionaries. \
             A delta that cannot be decoded costs a second request, without its dictionary. What is held is also asked about \
-            (If-None-Match), unless -H has a condition; a 304 then gives its body. Fields of -H may be credentials, except \
+            (If-None-Match), unless -H has a condition, or another value of a field that Vary names; a 304 then gives its body. Fields of -H may be credentials, except \
             Accept, Accept-Language, Cache-Control, User-Agent and their like: requests with other values have other \
             dictionaries.
             """)
@@ -72,24 +72,26 @@ struct FetchCommand: ParsableCommand {
     }
 
     func run() throws {
-        let fetched = try fetch()
+        let deadline = FetchDeadline(seconds: maxTime)
+        var (fetched, fetcher) = try fetch(until: deadline)
         let isFailure = fail && fetched.report.status >= 400
         if !isFailure { try write(fetched.body) }
+        fetcher.followLinks(of: &fetched, until: deadline)
         StandardError.write("dictum: \(fetched.report.line)")
         if json { try StandardOutput.write(OutputFormat.json(fetched.report)) }
         if isFailure { throw ExitCode.failure }
     }
 
     /// Fetches the URL, and with -L what it leads to.
-    private func fetch() throws -> Fetched {
+    private func fetch(until deadline: FetchDeadline) throws -> (Fetched, by: Fetcher) {
         let directory = try cache ?? Self.defaultCache()
-        let deadline = FetchDeadline(seconds: maxTime)
         var target = FetchTarget(
             url: try FetchURL(url), fields: try request.fields(),
             content: try content.content())
         for _ in 0...Redirect.countMax {
-            let fetched = try fetcher(for: target, directory).fetch(target.url, until: deadline)
-            guard location, let next = try target.next(after: fetched.head) else { return fetched }
+            let fetcher = try fetcher(for: target, directory)
+            let fetched = try fetcher.fetch(target.url, until: deadline)
+            guard location, let next = try target.next(after: fetched.head) else { return (fetched, fetcher) }
             target = next
         }
         throw FetchError.tooManyRedirects(target.url.text)

@@ -16,7 +16,8 @@ struct TrainCommand: ParsableCommand {
             the other half, and writes the best under its SHA-256. Everybody can read a dictionary. Responses that belong to \
             one user are never samples: those with private, no-store, Set-Cookie or a Vary that names a credential, and those \
             whose request had one. Of sources you vouch for the rest. Of a store it takes only what is proven to be public: \
-            three client addresses at least got the same body, by requests without credentials.
+            three client addresses at least got the same body, by requests without credentials. Interrupt the fetching \
+            (Ctrl-C) to train on what came so far, and again to end the command.
             """)
 
     @Argument(help: ArgumentHelp("HAR files, folders, URLs or lists of URLs.", valueName: "source"))
@@ -76,7 +77,6 @@ struct TrainCommand: ParsableCommand {
     }
 
     func run() throws {
-        Signals.block()
         let progress = ProgressBar(isWanted: !json)
         let estimator = Estimator(plan: ClientPlan())
         let samples = try samples(estimator, progress)

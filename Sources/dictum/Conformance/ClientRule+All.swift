@@ -53,7 +53,7 @@ extension ClientRule {
         ClientRule(
             name: "stale", section: "RFC 9842 2.2.1",
             text: "A dictionary is not named once its response is stale.",
-            steps: Step.twice("/stale", life: "max-age=3", then: .nothing, later: true)),
+            steps: Step.twice("/stale", life: Step.briefLife, then: .nothing, later: true)),
         ClientRule(
             name: "age", section: "RFC 9842 2.2.1, RFC 9111 4.2.3",
             text: "The time that a response spent in caches counts (Age).",
@@ -70,12 +70,12 @@ extension ClientRule {
             name: "must-revalidate-stale", section: "RFC 9842 2.2.1, RFC 9111 5.2.2.2",
             text: "A stale response with must-revalidate is none, whatever stale-while-revalidate says.",
             steps: Step.twice(
-                "/must-not", life: "max-age=3, stale-while-revalidate=600, must-revalidate", then: .nothing,
-                later: true)),
+                "/must-not", life: Step.briefLife + ", stale-while-revalidate=600, must-revalidate",
+                then: .nothing, later: true)),
         ClientRule(
             name: "stale-while-revalidate", section: "RFC 9842 2.2.1, RFC 5861 3",
             text: "A stale response that may still be used is a dictionary.",
-            steps: Step.twice("/while", life: "max-age=3, stale-while-revalidate=600", later: true)),
+            steps: Step.twice("/while", life: Step.briefLife + ", stale-while-revalidate=600", later: true)),
         ClientRule(
             name: "no-store", section: "RFC 9842 2.2.1, RFC 9111 5.2.2.5",
             text: "A response with no-store is not kept.",
@@ -216,8 +216,8 @@ extension ClientRule {
             name: "not-modified", section: "RFC 9111 4.3.4",
             text: "A 304 to the client's own condition gives the body that is held.",
             steps: [
-                .offer("/validated", life: "max-age=3", also: [("etag", #""1""#)]),
-                .offer("/validated", life: "max-age=3", also: [("etag", #""1""#)]).later
+                .offer("/validated", life: Step.briefLife, also: [("etag", #""1""#)]),
+                .offer("/validated", life: Step.briefLife, also: [("etag", #""1""#)]).later
                     .with { $0.needsConfirmation = true },
             ]),
         ClientRule(

@@ -69,6 +69,10 @@ struct Step: Sendable {
     /// The users of the app; the first one makes all requests of which nothing else is said.
     static let users = ["alice", "bob"]
 
+    /// The life of a response that is stale at the next step.
+    static let briefSeconds = 3
+    static let briefLife = "max-age=\(briefSeconds)"
+
     /// The length of the dictionary whose windows are larger than 8 MiB.
     static let largeBytes = 14 << 20
 
@@ -106,6 +110,12 @@ struct Step: Sendable {
         var step = self
         change(&step)
         return step
+    }
+
+    /// True if the response is fresh for seconds only.
+    var isBrief: Bool {
+        let life = CacheControl(fields.filter { $0.name == "cache-control" }.map(\.value)).maxAge
+        return life.map { $0 <= Self.briefSeconds } ?? false
     }
 
     var elsewhere: Step { with { $0.isElsewhere = true } }

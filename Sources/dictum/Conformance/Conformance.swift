@@ -17,6 +17,8 @@ struct Conformance {
     /// A life of three seconds is over for sure, on caches that count whole seconds too.
     private static let laterSeconds: Int64 = 5
     private static let pauseMicroseconds: UInt32 = 100_000
+    /// The number of times that an offer is made which a busy machine holds up.
+    private static let offersMax = 10
 
     let server: JudgeServer
     let rules: [ClientRule]
@@ -58,13 +60,24 @@ struct Conformance {
         server.seenCount > 0 || tried(by: client).isEmpty
     }
 
-    /// Makes a request, again if the client needs time.
+    /// Makes a request, again if the client had its response too late; each response has a new Date.
     private func take(_ step: Step, _ client: some ClientUnderTest) throws(CommandError) -> Verdict {
+        for _ in 1..<Self.offersMax {
+            let verdict = try ask(step, client)
+            if verdict != .late { return verdict }
+        }
+        return try ask(step, client)
+    }
+
+    /// Makes a request, again if the client needs time.
+    private func ask(_ step: Step, _ client: some ClientUnderTest) throws(CommandError) -> Verdict {
         var verdict = Verdict.pass
         for attempt in 1...client.attempts {
             let first = server.seenCount
             let delivered = try client.get(server.url(of: step), for: step.user)
-            verdict = step.verdict(server.requests(from: first), delivered, server.bodies, idOf: offeredID)
+            let (now, seen) = (SystemClock.monotonicNanoseconds, server.requests(from: first))
+            verdict = step.verdict(seen, delivered, server.bodies, idOf: offeredID)
+            if verdict == .pass, step.isLate(seen, now: now) { return .late }
             guard case .notTried = verdict, case .body = step.names, attempt < client.attempts else { break }
             usleep(Self.pauseMicroseconds)
         }

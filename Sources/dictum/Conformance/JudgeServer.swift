@@ -6,6 +6,8 @@ internal import Primitives
 struct SeenRequest: Sendable, Equatable {
     let path: String
     var isElsewhere: Bool
+    /// The monotonic time of the response, in nanoseconds.
+    var respondedAt: Int64 = 0
     var version = HTTPVersion.http11
     /// The path whose body it names.
     var named: String?
@@ -116,7 +118,8 @@ private final class JudgeApplication: LocalApplication {
             return WholeResponse(ResponseHead(status: .notFound), [], isHead: isHead, on: stream)
         }
         var seen = SeenRequest(
-            path: path, isElsewhere: elsewhere.hasSuffix("//" + (head.authority ?? "")))
+            path: path, isElsewhere: elsewhere.hasSuffix("//" + (head.authority ?? "")),
+            respondedAt: SystemClock.monotonicNanoseconds)
         let dictionary = note(head, in: &seen)
         let (response, sent) = respond(step, body, over: dictionary, head, &seen)
         onRequest(seen)

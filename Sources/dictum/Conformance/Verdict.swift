@@ -8,6 +8,10 @@ enum Verdict: Equatable, Sendable {
     case fail(String)
     /// The client did not do what the rule is about, which no RFC asks of it.
     case notTried(String)
+
+    /// A client that keeps the rule has nothing to show for it.
+    static let late = notTried(
+        "the client had the offer so late that it may have been stale; this machine is too slow")
 }
 
 extension Step {
@@ -22,6 +26,14 @@ extension Step {
         let named = naming(asked, idOf)
         guard named == .pass else { return named }
         return body(seen, asked, delivered, bodies)
+    }
+
+    /// True if the client had an offer that lives for seconds only when that may have been stale already.
+    ///
+    /// A client takes the age of a response from its Date, and so counts up to a second too much (RFC 9111 section 4.2.3).
+    func isLate(_ seen: [SeenRequest], now: Int64) -> Bool {
+        guard isBrief, !isLater, let asked = seen.last(where: { $0.path == path }) else { return false }
+        return now - asked.respondedAt >= Int64(Self.briefSeconds - 1) * 1_000_000_000
     }
 
     /// Judges the fields of a request.

@@ -69,7 +69,9 @@ struct Demo {
     var feedURL: String { proxyURL + DemoApplication.path }
 
     /// Fetches one version after another and prints the cost of each; throws if a body differs from the API's.
-    func printTable() throws {
+    ///
+    /// Returns false if a signal ends it early: large files take minutes.
+    func printTable() throws -> Bool {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "dictum-demo-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -89,9 +91,11 @@ struct Demo {
                 coding: fetched.report.coding, bodyBytes: body.count,
                 gzipBytes: try Codec.encode(body.span, .gzip).count, wireBytes: fetched.report.wireBytes)
             try StandardOutput.write(table.add(row))
+            if Signals.hasEnd(withinNanoseconds: 0) { return false }
         }
         try StandardOutput.write(table.total)
         if let summary = table.summary { try StandardOutput.write("\n" + summary) }
+        return true
     }
 
     /// Changes the feed every few seconds from now on.

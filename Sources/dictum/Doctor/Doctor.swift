@@ -163,7 +163,7 @@ struct Doctor: Sendable {
     private func send(
         _ visit: FetchVisit, by client: FetchClient, isDocument: Bool = false
     ) throws(FetchError) -> FetchResponse {
-        let endpoints = try visit.url.endpoints()
+        let endpoints = try visit.url.endpoints(until: deadline)
         var request = try visit.request()
         if isDocument {
             // These are the fields of a navigation whose address was typed.

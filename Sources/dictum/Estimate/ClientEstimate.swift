@@ -92,8 +92,9 @@ struct MeasuredSizes: ResponseSizes {
         let slope =
             log(max(1, Double(upperBytes) / Double(lowerBytes)))
             / log(upper.versionsBack / lower.versionsBack)
-        let bytes = Double(lowerBytes) * pow(back / lower.versionsBack, slope)
-        return min(max(Int(bytes.rounded()), least), max(plainBytes, upperBytes))
+        // Without a bound, a rare large change between the last two ages makes this larger than any integer.
+        let bytes = Int(bounding: Double(lowerBytes) * pow(back / lower.versionsBack, slope))
+        return min(max(bytes, least), max(plainBytes, upperBytes))
     }
 }
 
@@ -141,8 +142,8 @@ struct ClientOutcome: Encodable, Sendable {
             (outcome.returns == 0 ? 0 : Double(outcome.found) / Double(outcome.returns)).rounded(places: 4)
         deltaBytes = outcome.found > 0 ? outcome.deltaBytes / outcome.found : nil
         let perDay = Double(scale) * 86_400 / Double(plan.seconds)
-        bytesPerDay = Int(Double(outcome.sentBytes) * perDay)
-        plainBytesPerDay = Int(Double(outcome.plainBytes) * perDay)
+        bytesPerDay = Int(bounding: Double(outcome.sentBytes) * perDay)
+        plainBytesPerDay = Int(bounding: Double(outcome.plainBytes) * perDay)
     }
 
     /// The number of requests of a simulation: a second or two of time.

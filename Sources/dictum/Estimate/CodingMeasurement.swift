@@ -143,6 +143,13 @@ extension CodingCost {
     }
 }
 
+extension Int {
+    /// Rounds a number; what no amount of bytes or seconds reaches becomes 10^18, and no number at all 0.
+    init(bounding value: Double) {
+        self = value.isNaN ? 0 : Int(Swift.min(Swift.max(value, -1e18), 1e18).rounded())
+    }
+}
+
 extension Double {
     /// Rounds to a number of decimal places.
     func rounded(places: Int) -> Double {

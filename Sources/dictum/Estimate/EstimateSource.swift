@@ -81,6 +81,9 @@ extension HistoryCollection {
         guard !urls.isEmpty else { return }
         var plan = Poller.Plan(urls: urls, everySeconds: everySeconds, forSeconds: forSeconds)
         plan.fields = try request.fields()
+        // The first signal ends the polling, and only that: what follows takes minutes, and has nothing to save.
+        Signals.block()
+        defer { Signals.unblock() }
         var poller = try Poller(plan, request: request, progress: progress)
         try poller.run(into: &self)
     }

@@ -148,7 +148,8 @@ enum EstimateText {
     }
 
     static func duration(_ seconds: Double) -> String {
-        seconds < 10 ? String(format: "%.1f s", seconds) : OutputFormat.duration(Int(seconds))
+        seconds < 10
+            ? String(format: "%.1f s", seconds) : OutputFormat.duration(Int(bounding: seconds.rounded(.down)))
     }
 
     static func size(_ bytes: Int) -> String {

@@ -105,11 +105,12 @@ struct HTTPArchive: Decodable {
     ) -> ResourceHistory.Response? {
         guard entry.response.status == 200, let body = entry.response.content.flatMap(bytes), !body.isEmpty
         else { return nil }
-        let sent = entry.response.bodySize ?? -1
+        // It is what the file says; the sum of such numbers must be one.
+        let sent = entry.response.bodySize.flatMap { 1...HistoryCollection.bodyBytesMax ~= $0 ? $0 : nil }
         return ResourceHistory.Response(
             seconds: seconds - start, body: Body(body),
             headers: headers(entry.response.headers ?? [], isGet: entry.request.method == "GET"),
-            receivedAt: Int64(seconds), sentBytes: sent > 0 ? sent : nil,
+            receivedAt: Int64(seconds), sentBytes: sent,
             hasCredentials: hasCredentials(entry.request))
     }
 

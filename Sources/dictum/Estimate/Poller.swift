@@ -24,6 +24,7 @@ struct Poller {
     private let plain: FetchClient?
     private let secure: FetchClient?
     private var progress: ProgressBar
+    private let interruption = Interruption()
     private var failures: [String: (count: Int, last: FetchError)] = [:]
 
     init(_ plan: Plan, request: RequestOptions, progress: ProgressBar) throws {
@@ -39,16 +40,17 @@ struct Poller {
     mutating func run(into collection: inout HistoryCollection) throws(CommandError) {
         let start = SystemClock.monotonicNanoseconds
         for round in 0..<plan.rounds {
+            // Twice at once: bodies that differ even then change with every response.
             for url in plan.urls {
-                try fetch(url, since: start, into: &collection)
-                // Twice at once: bodies that differ even then change with every response.
-                if round == 0 { try fetch(url, since: start, into: &collection) }
+                for isRepeat in round == 0 ? [false, true] : [false] where !interruption.hasCome {
+                    try fetch(url, isRepeat: isRepeat, since: start, into: &collection)
+                }
             }
             progress.show(
                 round + 1, of: plan.rounds,
                 "\(OutputFormat.count(collection.histories.reduce(0) { $0 + $1.versions.count }, "version"))")
             let due = start + Int64(round + 1) * Int64(plan.everySeconds) * 1_000_000_000
-            if round + 1 < plan.rounds, isInterrupted(until: due) { break }
+            if interruption.hasCome || round + 1 < plan.rounds && isInterrupted(until: due) { break }
         }
         progress.end()
         report(&collection)
@@ -58,22 +60,26 @@ struct Poller {
     }
 
     private mutating func fetch(
-        _ url: FetchURL, since start: Int64, into collection: inout HistoryCollection
+        _ url: FetchURL, isRepeat: Bool, since start: Int64, into collection: inout HistoryCollection
     ) throws(CommandError) {
         let response: FetchResponse
         let body: Body
         do throws(FetchError) {
             let visit = FetchVisit(url: url, accepted: Self.accepted, fields: plan.fields)
-            let endpoints = try url.endpoints()
+            let deadline = FetchDeadline(seconds: Self.requestSecondsMax) { [interruption] in
+                interruption.hasCome
+            }
+            let endpoints = try url.endpoints(until: deadline)
             guard let client = url.isTLS ? secure : plain else { throw .notAURL(url.text) }
             var request = try visit.request()
             request.headers.append(.secFetchSite, "same-origin")
             request.headers.append(.secFetchMode, "cors")
             request.headers.append(.secFetchDest, "empty")
-            response = try client.send(
-                request, to: endpoints, deadline: FetchDeadline(seconds: Self.requestSecondsMax))
+            response = try client.send(request, to: endpoints, deadline: deadline)
             body = try visit.body(of: response)
         } catch {
+            // It is not the URL's fault.
+            if interruption.hasCome { return }
             failures[url.text] = ((failures[url.text]?.count ?? 0) + 1, error)
             return
         }
@@ -86,7 +92,7 @@ struct Poller {
         let seen = ResourceHistory.Response(
             seconds: seconds, body: body, headers: response.head.headers, receivedAt: response.receivedAt,
             sentBytes: response.body.count,
-            hasCredentials: plan.fields.hasCredentials)
+            hasCredentials: plan.fields.hasCredentials, isRepeat: isRepeat)
         try collection.add(seen, to: url.text) {
             var history = ResourceHistory(url: url, name: url.text)
             history.mediaType = response.head.headers.first(.contentType)
@@ -94,18 +100,34 @@ struct Poller {
         }
     }
 
-    /// Waits until a monotonic time; returns true at once if SIGINT or SIGTERM comes, which `Signals` blocks.
+    /// Waits until a monotonic time; returns true at once if SIGINT or SIGTERM comes.
     private func isInterrupted(until due: Int64) -> Bool {
         while true {
             let rest = due - SystemClock.monotonicNanoseconds
             guard rest > 0 else { return false }
-            if Signals.hasEnd(withinNanoseconds: rest) { return true }
+            if interruption.comes(withinNanoseconds: rest) { return true }
         }
     }
 
     private func report(_ collection: inout HistoryCollection) {
         for (url, failure) in failures.sorted(by: { $0.key < $1.key }) {
             collection.warn("\(url): \(OutputFormat.count(failure.count, "request")) failed: \(failure.last)")
+        }
+    }
+}
+
+/// The first signal to end, which ends a part of a command in place of the program; `Signals` must block it.
+private final class Interruption: Sendable {
+    private let isTaken = Guarded(false)
+
+    /// True once the signal has come.
+    var hasCome: Bool { comes(withinNanoseconds: 0) }
+
+    /// Waits for the signal, for at most this time; returns true if it has come.
+    func comes(withinNanoseconds rest: Int64) -> Bool {
+        isTaken.withLock { isTaken in
+            if !isTaken { isTaken = Signals.hasEnd(withinNanoseconds: rest) }
+            return isTaken
         }
     }
 }

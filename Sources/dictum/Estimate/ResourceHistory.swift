@@ -16,6 +16,8 @@ struct ResourceHistory: Sendable {
         var sentBytes: Int?
         /// True if the request had Authorization or a cookie that Dictum does not ignore.
         var hasCredentials = false
+        /// True if it was asked for at once behind the one before, to see whether the body changes even then.
+        var isRepeat = false
     }
 
     let url: FetchURL
@@ -36,13 +38,18 @@ struct ResourceHistory: Sendable {
     private(set) var versions: [Body] = []
     /// The number of responses whose body equals the one before.
     private(set) var unchanged = 0
+    /// The number of repeats, and of those whose body equals the one before.
+    private(set) var repeats = (count: 0, unchanged: 0)
 
     /// Adds a response later than all others; returns true if its body differs from the one before.
     @discardableResult
     mutating func add(_ response: Response) -> Bool {
         var response = response
+        let isRepeat = response.isRepeat && !responses.isEmpty
+        if isRepeat { repeats.count += 1 }
         if let last = versions.last, last.digest == response.body.digest {
             unchanged += 1
+            if isRepeat { repeats.unchanged += 1 }
             // The former body's memory serves for both.
             response.body = last
             responses.append(response)
@@ -59,9 +66,10 @@ struct ResourceHistory: Sendable {
     /// The seconds from the first to the last response.
     var seconds: Double { (responses.last?.seconds ?? 0) - (responses.first?.seconds ?? 0) }
 
-    /// The share of responses, the first aside, whose body equals the one before; nil for a single response.
+    /// The share of responses, the first and repeats aside, whose body equals the one before; nil for a single response.
     var unchangedShare: Double? {
-        responses.count > 1 ? Double(unchanged) / Double(responses.count - 1) : nil
+        let others = responses.count - repeats.count - 1
+        return others > 0 ? Double(unchanged - repeats.unchanged) / Double(others) : nil
     }
 
     /// True if each of many responses had another body, however soon it came after the one before.

@@ -78,9 +78,7 @@ final class FetchClient: Sendable {
             part.exchange = exchange
             exchange.start()
         }
-        guard ended.wait(timeout: .now() + .milliseconds(deadline.remainingMilliseconds)) == .success,
-            let outcome = outcome.withLock({ $0 })
-        else {
+        guard deadline.allows(ended), let outcome = outcome.withLock({ $0 }) else {
             loop.execute { [token] core in core.handler(token, as: FetchLoop.self)?.exchange?.abort() }
             throw .tooSlow(seconds: deadline.seconds)
         }
@@ -115,12 +113,31 @@ struct FetchDeadline: Sendable {
     /// The limit in seconds, counted from the start.
     let seconds: Int
     private let end: Int64
+    private let isInterrupted: (@Sendable () -> Bool)?
+    private static let sliceMilliseconds = 100
 
-    init(seconds: Int) {
-        self.seconds = seconds
+    /// A wait is over at once if something else has interrupted it.
+    init(seconds: Int, isInterrupted: (@Sendable () -> Bool)? = nil) {
+        (self.seconds, self.isInterrupted) = (seconds, isInterrupted)
         end = SystemClock.monotonicNanoseconds / 1_000_000 + Int64(seconds) * 1000
+    }
+
+    /// Ends no later than another one.
+    init(seconds: Int, within other: FetchDeadline) {
+        let own = FetchDeadline(seconds: seconds)
+        (self.seconds, end, isInterrupted) = (seconds, min(own.end, other.end), other.isInterrupted)
     }
 
     /// The remaining time, 0 after the end.
     var remainingMilliseconds: Int { Int(max(0, end - SystemClock.monotonicNanoseconds / 1_000_000)) }
+
+    /// Waits for a semaphore; returns false if it does not come in time.
+    func allows(_ ended: DispatchSemaphore) -> Bool {
+        while true {
+            let rest = remainingMilliseconds
+            let slice = isInterrupted == nil ? rest : min(rest, Self.sliceMilliseconds)
+            if ended.wait(timeout: .now() + .milliseconds(slice)) == .success { return true }
+            if slice == rest || isInterrupted?() == true { return false }
+        }
+    }
 }

@@ -21,7 +21,7 @@ struct FetchReport: Encodable, Equatable, Sendable {
     /// The dictionary's id, which was sent back as Dictionary-ID.
     @OrNull var dictionaryID: String?
     /// True if the body, or a dictionary that a Link names, was kept.
-    let stored: Bool
+    var stored: Bool
     /// True if the server responded with 304, so that the body is the one kept before.
     let revalidated: Bool
     let milliseconds: Double

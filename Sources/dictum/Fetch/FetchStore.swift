@@ -41,10 +41,9 @@ struct FetchStore: Sendable {
 
     /// Keeps a dictionary in place of an older one with the same match; returns false if it is too large, or came stale, or all
     /// were removed.
-    func keep(_ record: CachedDictionary, _ body: Body) throws -> Bool {
-        let kept = ClientRecord(dictionary: record, fields: [])
-        return try use { [generation] in try await $0.keep(kept, body, generation: generation) }.get()
-            && !record.cameStale
+    func keep(_ record: ClientRecord, _ body: Body) throws -> Bool {
+        try use { [generation] in try await $0.keep(record, body, generation: generation) }.get()
+            && !record.dictionary.cameStale
     }
 
     /// Removes what these credentials have of an origin.
@@ -76,10 +75,19 @@ struct FetchStore: Sendable {
 struct HeldDictionary: Sendable {
     let record: CachedDictionary
     let body: Body
+    /// The Vary of its response.
+    var vary: [ResponseField] = []
+    /// A digest of the request fields on which the response depends; nil if it answers no request.
+    var selection: String?
 }
 
 extension HeldDictionary {
-    init(_ held: VerifiedDictionary) { self.init(record: held.record.dictionary, body: held.body) }
+    init(_ held: VerifiedDictionary) {
+        self.init(
+            record: held.record.dictionary, body: held.body,
+            vary: held.record.fields.filter { $0.name.lowercased() == "vary" },
+            selection: held.record.selection)
+    }
 
     /// Makes a dictionary for the requests of this process alone.
     init(_ body: Body, url: String = "", offer: UseAsDictionary? = nil) {

@@ -1,6 +1,8 @@
 internal import Dictionaries
+internal import Dispatch
 internal import Foundation
 internal import HTTP
+internal import Primitives
 
 /// The `http` or `https` URL of a fetch in its parts.
 struct FetchURL: Sendable, Hashable {
@@ -51,11 +53,20 @@ struct FetchURL: Sendable, Hashable {
 
     var text: String { origin + pathAndQuery }
 
-    /// Resolves the host.
-    func endpoints() throws(FetchError) -> [Endpoint] {
-        let endpoints = Endpoint.resolve(host: host, port: port)
-        if endpoints.isEmpty { throw .unknownHost(host) }
-        return endpoints
+    /// Resolves the host, and waits for that until `deadline`.
+    func endpoints(until deadline: FetchDeadline) throws(FetchError) -> [Endpoint] {
+        let endpoints = Guarded<[Endpoint]>([])
+        let ended = DispatchSemaphore(value: 0)
+        // The system's resolver cannot be interrupted: its thread ends by itself, or with the program.
+        Thread.detachNewThread { [host, port] in
+            let found = Endpoint.resolve(host: host, port: port)
+            endpoints.withLock { $0 = found }
+            ended.signal()
+        }
+        guard deadline.allows(ended) else { throw .tooSlow(seconds: deadline.seconds) }
+        let found = endpoints.withLock { $0 }
+        if found.isEmpty { throw .unknownHost(host) }
+        return found
     }
 
     /// Splits an authority that is known to be valid.

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import DictionaryFiles
 internal import HTTP
 internal import Primitives
 
@@ -74,6 +75,24 @@ struct FetchVisit: Sendable {
             receivedAt: response.receivedAt, storedAt: SystemClock.unixMilliseconds)
     }
 
+    /// Returns the record as it stands in the store, with the fields on which the response depends.
+    func stored(_ record: CachedDictionary, _ response: FetchResponse) -> ClientRecord {
+        let lines = response.head.headers.values(.vary)
+        let sent = lines.map { ResponseField(name: HeaderName.vary.text, value: $0) }
+        // A 304 need not repeat them.
+        let vary = sent.isEmpty && response.head.status == .notModified ? asked?.vary ?? [] : sent
+        return ClientRecord(dictionary: record, fields: vary, selection: selection(vary))
+    }
+
+    /// Returns a digest of the request fields on which a response with this Vary depends.
+    private func selection(_ vary: [ResponseField]) -> String? {
+        guard let headers = try? request().headers else { return nil }
+        return RequestSelection.digest(vary: vary.map(\.value), sent: fields.names) { name in
+            let lines = HeaderName(name).map { headers.values($0) } ?? []
+            return lines.isEmpty ? nil : lines.joined(separator: ", ")
+        }
+    }
+
     func report(_ response: FetchResponse, _ body: Body, isStored: Bool, milliseconds: Double) -> FetchReport
     {
         let coding = response.head.status.isBodiless ? nil : try? Self.coding(of: response)
@@ -109,6 +128,7 @@ extension FetchVisit {
         offered = held.offered
         let isConditional = OwnCondition.fields.contains(where: fields.has)
         let tag = OwnCondition.entityTag(of: held.own?.record, isConditional: isConditional)
-        asked = tag == nil ? nil : held.own
+        guard tag != nil, let own = held.own, own.selection == selection(own.vary) else { return }
+        asked = own
     }
 }

@@ -5,6 +5,9 @@ internal import Primitives
 
 /// A client that follows the rules of RFC 9842; blocking.
 struct Fetcher: Sendable {
+    /// The time for all Links of a response.
+    private static let linkSecondsMax = 10
+
     private let client: FetchClient
     private let store: FetchStore
     var accepted = CodingList.all
@@ -32,8 +35,7 @@ struct Fetcher: Sendable {
         }
     }
 
-    /// Fetches a URL: offers the best dictionary, decodes, keeps the response if it is a dictionary, and follows
-    /// its Links.
+    /// Fetches a URL: offers the best dictionary, decodes, and keeps the response if it is a dictionary.
     func fetch(
         _ url: FetchURL, until deadline: FetchDeadline = FetchDeadline(seconds: 60)
     ) throws(FetchError) -> Fetched {
@@ -41,12 +43,18 @@ struct Fetcher: Sendable {
         let first = FetchVisit(url: url, store: store, accepted: accepted, fields: fields, content: content)
         let (visit, response, body) = try load(first, deadline)
         let milliseconds = Double((SystemClock.monotonicNanoseconds - began) / 10_000) / 100
-        var isStored = keep(visit, response, body)
-        for link in links(of: response, from: url) {
-            if follow(link, deadline) { isStored = true }
-        }
+        let isStored = keep(visit, response, body)
         let report = visit.report(response, body, isStored: isStored, milliseconds: milliseconds)
-        return Fetched(head: response.head, body: body.bytes, report: report)
+        return Fetched(
+            head: response.head, body: body.bytes, links: links(of: response, from: url), report: report)
+    }
+
+    /// Fetches what the Links of a response name, and notes in its report what is kept.
+    ///
+    /// Only later requests have a use for it, so that it comes behind the body, and has little time.
+    func followLinks(of fetched: inout Fetched, until deadline: FetchDeadline) {
+        let deadline = FetchDeadline(seconds: Self.linkSecondsMax, within: deadline)
+        for link in fetched.links where follow(link, deadline) { fetched.report.stored = true }
     }
 
     /// Sends a request and decodes its response; if that is an undecodable delta, drops its dictionary and asks once more
@@ -81,7 +89,7 @@ struct Fetcher: Sendable {
 
     private func exchange(_ visit: FetchVisit, _ deadline: FetchDeadline) throws(FetchError) -> FetchResponse
     {
-        let endpoints = try visit.url.endpoints()
+        let endpoints = try visit.url.endpoints(until: deadline)
         let request = try visit.request()
         let content = visit.content.bytes
         guard isVerbose else { return try client.send(request, content, to: endpoints, deadline: deadline) }
@@ -109,7 +117,7 @@ struct Fetcher: Sendable {
             return false
         }
         do {
-            return try store.keep(record, body)
+            return try store.keep(visit.stored(record, response), body)
         } catch {
             warn(
                 "cannot keep dictionaries in \(store.directory): \(error.localizedDescription); choose another with --cache"
@@ -135,7 +143,8 @@ struct Fetcher: Sendable {
                 FetchVisit(url: url, store: store, accepted: accepted), deadline)
             return keep(visit, response, body)
         } catch {
-            warn("cannot fetch the dictionary \(url.text): \(error)")
+            let why = if case .tooSlow = error { "no complete response in time" } else { "\(error)" }
+            warn("cannot fetch the dictionary \(url.text): \(why)")
             return false
         }
     }
@@ -148,5 +157,7 @@ struct Fetcher: Sendable {
 struct Fetched: Sendable {
     let head: ResponseHead
     let body: [UInt8]
-    let report: FetchReport
+    /// The dictionaries that the response names and that are not held yet.
+    let links: [FetchURL]
+    var report: FetchReport
 }

@@ -133,6 +133,8 @@ struct RequestFields: Sendable {
             ? nil : lines.map { "\($0.name.text): \($0.value)" }.sorted().joined(separator: "\n")
     }
 
+    var names: [String] { fields.map(\.name.text) }
+
     /// Returns true if there is a field of this name.
     func has(_ name: String) -> Bool {
         HeaderName(name).map { name in fields.contains { $0.name == name } } == true

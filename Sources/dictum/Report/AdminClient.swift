@@ -57,7 +57,7 @@ struct AdminClient {
         let url = try FetchURL(url)
         guard !url.isTLS else { throw .notAURL(url.text) }
         (authority, self.token) = (url.authority, token)
-        endpoints = try url.endpoints()
+        endpoints = try url.endpoints(until: FetchDeadline(seconds: Self.secondsMax))
     }
 
     private init(_ endpoints: [Endpoint], _ authority: String, token: String?) {

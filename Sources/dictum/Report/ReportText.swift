@@ -62,7 +62,7 @@ enum ReportText {
         }
         if let bytes = observed.bytesPerDelta {
             lines.append(
-                "\(OutputFormat.grouped(Int(bytes.rounded()))) bytes per delta\(gain(observed.measured))")
+                "\(OutputFormat.grouped(Int(bounding: bytes))) bytes per delta\(gain(observed.measured))")
             if !isOver { lines.append(perDay(observed)) }
             lines += OutputFormat.table(rows(observed.ages)).split(separator: "\n").map { "  \($0)" }
         }
@@ -92,7 +92,7 @@ enum ReportText {
     /// Extrapolates to a day.
     private static func perDay(_ observed: SavingsReport.Observed) -> String {
         let bytes = observed.savedBytes * 86_400 / max(1, observed.seconds)
-        let text = EstimateText.size(Int(min(max(bytes, 0), 1e18)))
+        let text = EstimateText.size(Int(bounding: max(bytes, 0)))
         return "about \(text) per day would be saved, from \(EstimateText.duration(observed.seconds))"
     }
 
@@ -131,7 +131,7 @@ enum ReportText {
             }
             lines.append(
                 "  \(name): \(OutputFormat.count(arm.requests, "response")) to \(OutputFormat.count(arm.units, "group")) of "
-                    + "clients, \(OutputFormat.grouped(Int(bytes.rounded()))) bytes and "
+                    + "clients, \(OutputFormat.grouped(Int(bounding: bytes))) bytes and "
                     + "\(EstimateText.time(seconds * 1e6)) each")
         }
         if let bytes = experiment.bytes { lines.append("  bytes: \(ratio(bytes))") }

@@ -24,6 +24,13 @@ enum Signals {
         unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
+    /// Lets the signals that end the program do so again, one that has come meanwhile at once.
+    static func unblock() {
+        var set = set(of: ending)
+        // Safe: `set` is local and outlives the call.
+        unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    }
+
     static func wait() -> Request {
         var set = blocked()
         var number: Int32 = 0

@@ -19,12 +19,12 @@ internal import Testing
 
     /// Judges a client within this process; returns the findings as `--json` prints them.
     private static func judge(
-        _ client: any ClientUnderTest & Sendable
+        _ client: any ClientUnderTest & Sendable, by rules: [ClientRule] = ClientRule.all
     ) async throws -> String {
         try await onOwnThread {
-            let server = try JudgeServer(ClientRule.all, at: ("127.0.0.1", 0), host: "127.0.0.1", tls: nil)
+            let server = try JudgeServer(rules, at: ("127.0.0.1", 0), host: "127.0.0.1", tls: nil)
             defer { server.stop() }
-            let findings = try Conformance(server: server, rules: ClientRule.all).run(client)
+            let findings = try Conformance(server: server, rules: rules).run(client)
             return findings.map(OutputFormat.json).joined(separator: "\n")
         }
     }
@@ -79,6 +79,13 @@ internal import Testing
                 "regexp", "pattern", "query", "most-specific", "other-origin", "foreign-pattern", "users",
             ])
         #expect(findings.first { $0.rule == "bomb" }?.verdict == "not tried")
+    }
+
+    @Test func `a client that gets a short-lived offer late is offered it again`() async throws {
+        let client = LibraryClient(folder: try TemporaryFolder(), transport: LateTransport())
+        let rules = ClientRule.all.filter { $0.name == "not-modified" }
+        let findings = try Self.lines(try await Self.judge(client, by: rules))
+        #expect(findings.map(\.verdict) == ["pass"], "\(findings)")
     }
 
     @Test func `a client without dictionaries fails nothing, and the exit status is 0`() throws {

@@ -106,6 +106,19 @@ internal import Testing
         #expect(Self.verdict(step, [other], Self.right).hasPrefix("fail: "))
     }
 
+    @Test(arguments: [
+        (1_999, "max-age=3", false), (2_000, "max-age=3", true), (60_000, "max-age=600", false),
+    ])
+    func `an offer that lives for seconds is late at the age of two`(
+        milliseconds: Int64, life: String, expected: Bool
+    ) {
+        let offer = Step.offer("/feed?2", life: life)
+        let seen = Self.seen { $0.respondedAt = 7 }
+        #expect(offer.isLate([seen], now: 7 + milliseconds * 1_000_000) == expected)
+        #expect(!offer.later.isLate([seen], now: 7 + milliseconds * 1_000_000), "nothing comes after it")
+        #expect(!offer.isLate([], now: milliseconds * 1_000_000))
+    }
+
     @Test func `one failure fails a rule, and one step that was not tried leaves it so`() {
         let rule = ClientRule(name: "a", section: "b", text: "c", steps: [])
         #expect(rule.verdict(of: [.pass, .notTried("x"), .fail("y")], seen: []) == .fail("y"))

@@ -46,6 +46,17 @@ internal import Testing
     }
 
     @Test(.timeLimit(.minutes(40)))
+    func `SIGTERM ends it with 0 also before the table is complete`() throws {
+        let folder = try TemporaryFolder()
+        for number in 0..<50 { try folder.write(Feed.bytes(version: number, items: 20_000), to: "\(number)") }
+        let demo = try RunningProcess(["demo", "--listen", "127.0.0.1:0", "--versions", folder.path])
+        defer { demo.stop() }
+        _ = try demo.waitFor(DemoTable.title)
+        let result = try demo.terminate()
+        #expect(result.status == 0 && 1..<50 ~= Self.rows(result.text).count, "\(result.text)")
+    }
+
+    @Test(.timeLimit(.minutes(40)))
     func `a port that is taken is replaced with a note`() throws {
         // If another process has the port already, that serves the test as well.
         let holder = try? Origin.closing(port: 8080) { _ in nil }

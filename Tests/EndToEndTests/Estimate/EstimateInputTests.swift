@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Glibc
 internal import Primitives
 internal import TestSupport
 internal import Testing
@@ -65,7 +66,8 @@ internal import Testing
         let resource = try #require(estimate.resources.first)
         // Six rounds; the first one fetches twice.
         #expect(resource.responses == 7 && resource.versions == 4 && !resource.changesEachTime)
-        #expect(resource.unchangedShare == 0.5)
+        // Of the other five rounds. The request that follows the first one at once is none.
+        #expect(resource.unchangedShare == 0.4)
         #expect(resource.url == "\(origin.url)/feed" && resource.sentBytes == resource.bodyBytes)
         #expect(resource.browser?.keepsSeconds == 10)
         #expect(resource.findingNames == ["short-life"])
@@ -110,6 +112,50 @@ internal import Testing
         #expect(result.status == 0 && result.text.contains("\nroutes:\n"), "\(result.errors)\(result.text)")
     }
 
+    @Test func `SIGINT does not wait for a response, nor for other URLs, and blames none`() throws {
+        let feed = Feed.bytes(version: 1, items: 40)
+        let origin = try Origin.closing { head in
+            head.hasPrefix("GET /feed ") ? Wire.ok(body: feed) : nil
+        }
+        let folder = try TemporaryFolder()
+        let paths = ["feed"] + (0..<20).map { "silent/\($0)" }
+        try folder.write(Array(paths.map { "\(origin.url)/\($0)\n" }.joined().utf8), to: "urls.txt")
+        let process = try RunningProcess(
+            ["estimate", "urls.txt", "--every", "1s", "--for", "15m"] + Estimating.quick, in: folder.path)
+        defer { process.stop() }
+        try waitUntil("three requests") { origin.heads.count >= 3 }
+        process.signal(SIGINT)
+        let result = try process.result()
+        #expect(result.status == 0 && result.text.hasPrefix("\(origin.url)/feed\n"), "\(result.text)")
+        #expect(result.errors.isEmpty && origin.heads.count == 3, "\(result.errors)")
+    }
+
+    @Test func `SIGINT after the polling ends the program`() throws {
+        let origin = try Self.origin()
+        let process = try RunningProcess([
+            "estimate", "\(origin.url)/feed", "--for", "0s", "--clients", "1000000", "--simulate", "7d",
+        ])
+        defer { process.stop() }
+        try waitUntil("two requests") { origin.heads.count >= 2 }
+        try waitUntil("the signal is let through") { try !process.blocks(SIGINT) }
+        process.signal(SIGINT)
+        #expect(try process.result().status == 128 + SIGINT)
+    }
+
+    @Test(arguments: ["estimate", "train"])
+    func `SIGTERM while a file is read ends the program`(command: String) throws {
+        let folder = try TemporaryFolder()
+        let pipe = folder.file("session.har")
+        try #require(RunningProcess.run([pipe], of: "/usr/bin/mkfifo").status == 0)
+        let process = try RunningProcess([command, pipe])
+        defer { process.stop() }
+        // The pipe opens once the program reads it.
+        let writer = try #require(FileHandle(forWritingAtPath: pipe))
+        process.signal(SIGTERM)
+        try writer.close()
+        #expect(try process.result().status == 128 + SIGTERM)
+    }
+
     @Test func `a list of URLs is polled, and a URL that fails is a warning`() throws {
         let origin = try Self.origin()
         let folder = try TemporaryFolder()
@@ -138,6 +184,17 @@ internal import Testing
         #expect(resource.browser?.keepsSeconds == 600 && resource.findingNames.isEmpty)
         // In order, a version has two more items than the one before.
         #expect(try #require(resource.deltas.first).dcz.bytes * 4 < resource.plain.br.bytes)
+    }
+
+    @Test func `a HAR file's size that no body has is none`() throws {
+        let folder = try TemporaryFolder()
+        let entries = (0..<3).map { ArchiveEntry(second: $0 * 60, body: Feed.bytes(version: $0, items: 20)) }
+        try ArchiveEntry.write(entries, to: folder)
+        let text = String(decoding: try #require(folder.read("session.har")), as: UTF8.self)
+            .replacing(#""bodySize":-1"#, with: #""bodySize":\#(Int.max)"#)
+        try folder.write(Array(text.utf8), to: "session.har")
+        let resource = try #require(try Estimating.of("\(folder.path)/session.har").resources.first)
+        #expect(resource.responses == 3 && resource.sentBytes == nil)
     }
 
     @Test func `a HAR file's POSTs are histories by operation, and their route says so`() throws {

@@ -157,6 +157,28 @@ internal import Testing
             MeasuredSizes([], bodyBytes: 1, plainBytes: 1, sameBytes: 1, secondsPerVersion: 1) == nil)
     }
 
+    @Test func `the size of a delta has a bound after a change that the measured ages hardly have`() throws {
+        let deltas = [(1, 152), (3, 152), (10, 63_233)].map { back, bytes in
+            let cost = DeltaCost(
+                bytes: bytes, firstBytes: bytes, firstCpuMicroseconds: 1, indexedCpuMicroseconds: 1,
+                strongestBytes: nil)
+            return DeltaCosts(versionsBack: back, pairs: 16, plainBytes: 300_000, dcz: cost, dcb: cost)
+        }
+        let sizes = try #require(
+            MeasuredSizes(
+                deltas, bodyBytes: 890_000, plainBytes: 300_000, sameBytes: 60, secondsPerVersion: 1))
+        for age in [3_600, 86_400, 1 << 60] {
+            #expect(sizes.deltaBytes(from: 0, to: age, .indexed) == 300_000, "\(age) s")
+        }
+    }
+
+    @Test func `numbers beyond all integers become large ones`() {
+        let most = 1_000_000_000_000_000_000
+        let numbers = [.infinity, -.infinity, .nan, 1e300, 2.5, -2.4]
+        #expect(numbers.map(Int.init(bounding:)) == [most, -most, 0, most, 3, -2])
+        #expect(EstimateText.duration(1e300) == "11574074074074 days")
+    }
+
     @Test func `clients that return later than their dictionary lives hold none`() throws {
         let folder = try TemporaryFolder()
         let entries = (0..<6).map { number in

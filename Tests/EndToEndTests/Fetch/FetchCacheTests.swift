@@ -71,6 +71,31 @@ internal import Testing
         #expect(fetching.kept.count == 2)
     }
 
+    @Test(.timeLimit(.minutes(40)), arguments: ["Accept-Language", "User-Agent", "Accept"])
+    func `what came for other values of the fields in Vary is not asked about`(name: String) throws {
+        let origin = try Origin.closing { head in
+            // All forms have one tag, as many servers make it of the version of a record.
+            field("If-None-Match", of: head) != nil
+                ? Wire.answer("304 Not Modified", ["Cache-Control: max-age=60"])
+                : Wire.ok(
+                    #"Use-As-Dictionary: match="/feed""#, "Cache-Control: max-age=60", "ETag: W/\"one\"",
+                    "Vary: Accept-Encoding, \(name)", body: feed(field(name, of: head) == "de" ? 2 : 1))
+        }
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        func fetch(_ arguments: String...) throws -> (isRevalidated: Bool, body: [UInt8]) {
+            let (report, body) = try fetching.fetch("\(origin.url)/feed", arguments: arguments)
+            return (report.revalidated, body)
+        }
+        #expect(try fetch("-H", "\(name): en") == (false, feed(1)))
+        #expect(try fetch("-H", "\(name): de") == (false, feed(2)))
+        #expect(try fetch("-H", "\(name): de") == (true, feed(2)))
+        // A 304 does not repeat Vary.
+        #expect(try fetch("-H", "\(name): de", "--accept", "dcz") == (true, feed(2)))
+        #expect(try fetch() == (false, feed(1)))
+        #expect(try fetch() == (true, feed(1)))
+    }
+
     @Test(.timeLimit(.minutes(40)))
     func `a 304 without a lifetime renews the one that was`() throws {
         let origin = try Self.origin(notModified: [])

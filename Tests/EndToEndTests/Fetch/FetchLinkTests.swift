@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Dispatch
 internal import Foundation
 internal import TestSupport
 internal import Testing
@@ -23,6 +24,42 @@ internal import Testing
         let paths = origin.heads.map { $0.components(separatedBy: "\r\n")[0] }
         #expect(paths == ["GET /page1 HTTP/1.1", "GET /dictionaries/one HTTP/1.1", "GET /page2 HTTP/1.1"])
         #expect(field("Available-Dictionary", of: origin.heads.last) == available(feed(1)))
+    }
+
+    @Test(.timeLimit(.minutes(40)))
+    func `the body does not wait for a linked dictionary`() throws {
+        let isRead = DispatchSemaphore(value: 0)
+        let origin = try Origin.closing { head in
+            guard head.hasPrefix("GET /d ") else {
+                return Wire.ok(#"Link: </d>; rel="compression-dictionary""#, body: feed(2))
+            }
+            // The program has nothing to wait for but this.
+            _ = isRead.wait(timeout: .now() + 300)
+            return Wire.ok(#"Use-As-Dictionary: match="/page""#, "Cache-Control: max-age=60", body: feed(1))
+        }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let fetch = try RunningProcess(["fetch", "--cache", folder.file("cache"), "\(origin.url)/page"])
+        defer { fetch.stop() }
+        _ = try fetch.waitFor(String(decoding: feed(2), as: UTF8.self))
+        isRead.signal()
+        let result = try fetch.result()
+        #expect(result.status == 0 && result.output == feed(2))
+        #expect(
+            result.errorLines.count == 1 && result.errors.contains("kept as a dictionary"), "\(result.errors)"
+        )
+    }
+
+    @Test(.timeLimit(.minutes(40)))
+    func `a linked dictionary that does not come costs seconds, and a warning`() throws {
+        let origin = try Origin.closing { head in
+            head.hasPrefix("GET /d ")
+                ? nil : Wire.ok(#"Link: </d>; rel="compression-dictionary""#, body: feed(2))
+        }
+        defer { origin.stop() }
+        let result = try Fetching().run("\(origin.url)/page", "--max-time", "600")
+        #expect(result.status == 0 && result.output == feed(2))
+        #expect(result.errors.contains("/d: no complete response in time\n"), "\(result.errors)")
     }
 
     @Test(.timeLimit(.minutes(40)))

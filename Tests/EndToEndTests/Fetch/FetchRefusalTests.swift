@@ -169,6 +169,17 @@ internal import Testing
         #expect(full.errors == "dictum: cannot write to /dev/full: No space left on device\n")
     }
 
+    @Test(.enabled(if: SilentResolver.isAllowed, "a name server of its own needs namespaces"))
+    func `a name server that does not answer is waited for until --max-time, too`() throws {
+        let result = try SilentResolver.run([
+            "fetch", "http://silent.test/", "--cache", "cache", "--max-time", "1",
+        ])
+        #expect(result.status == 1)
+        #expect(
+            result.errors
+                == "dictum: no complete response within 1 s; allow more time with --max-time SECONDS\n")
+    }
+
     @Test(
         .timeLimit(.minutes(40)),
         arguments: [

@@ -53,16 +53,24 @@ final class RunningProcess: @unchecked Sendable {
 
     private static func spawn(_ words: [String], output: String, errors: String) throws -> pid_t {
         var pid: pid_t = 0
-        // The actions live from init to destroy; the words are copies that are freed behind the call, which copies them.
+        // The program starts as from a shell, whatever signals the thread of the test blocks.
+        var attributes = posix_spawnattr_t()
+        var none = sigset_t()
+        unsafe posix_spawnattr_init(&attributes)
+        unsafe sigemptyset(&none)
+        unsafe posix_spawnattr_setsigmask(&attributes, &none)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        // Both live from init to destroy; the words are copies that are freed behind the call, which copies them.
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         unsafe posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT, 0o600)
         unsafe posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT, 0o600)
         var copies = unsafe words.map { unsafe strdup($0) } + [nil]
-        let code = unsafe posix_spawn(&pid, "/usr/bin/env", &actions, nil, &copies, nil)
+        let code = unsafe posix_spawn(&pid, "/usr/bin/env", &actions, &attributes, &copies, nil)
         unsafe copies.forEach { unsafe free($0) }
         unsafe posix_spawn_file_actions_destroy(&actions)
+        unsafe posix_spawnattr_destroy(&attributes)
         guard code == 0 else { throw CannotStart(code: code) }
         return pid
     }
@@ -120,6 +128,13 @@ final class RunningProcess: @unchecked Sendable {
         defer { condition.unlock() }
         // Once waited for, the pid may be somebody else's.
         if ending == nil { kill(pid, number) }
+    }
+
+    /// True if it runs and blocks a signal.
+    func blocks(_ signal: Int32) throws -> Bool {
+        let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+        let mask = try #require(status.firstMatch(of: /SigBlk:\s*([0-9a-f]+)/)).output.1
+        return try #require(UInt64(mask, radix: 16)) >> UInt64(signal - 1) & 1 == 1
     }
 
     /// Runs a program to its end.
