@@ -37,12 +37,13 @@ struct CheckCommand: ParsableCommand {
             configuration = try Configuration.load(file: config, environment: environment, looksAround: true)
         } catch {
             for line in error.lines(file: config) { StandardError.write(line) }
-            if json { try StandardOutput.write(ConfigurationCheck.json(of: error)) }
+            // The status of the file says more than that of a full disk.
+            if json { try? StandardOutput.write(ConfigurationCheck.json(of: error)) }
             throw ExitCode.invalidConfiguration
         }
+        for line in configuration.warningLines(file: config) { StandardError.write(line) }
         let check = ConfigurationCheck(configuration)
         try StandardOutput.write(json ? check.json : check.lines.joined(separator: "\n"))
-        for line in configuration.warningLines(file: config) { StandardError.write(line) }
     }
 
     /// Prints the routes that a running proxy suggests.

@@ -83,36 +83,51 @@ struct EstimateCommand: ParsableCommand {
         let first = try EstimateReport.FirstResponses.all(of: collection, estimator, progress)
         let report = EstimateReport(collection, estimator, firstResponses: first, progress: progress)
         for warning in report.warnings { StandardError.write("dictum: \(warning)") }
-        try StandardOutput.write(
-            json ? OutputFormat.json(report) : EstimateText.text(of: report), terminator: json ? "\n" : "")
+        // An hour of polling is not lost because one of the two cannot be written.
+        let written = Result {
+            try StandardOutput.write(
+                json ? OutputFormat.json(report) : EstimateText.text(of: report), terminator: json ? "\n" : ""
+            )
+        }
         try page?.write(Array(EstimatePage.html(of: report).utf8))
+        try written.get()
     }
 }
 
 /// The file of the report, opened before the polling: one that cannot be written is said at once, not behind all of it.
 ///
-/// What the file has stays until there is a report.
+/// What the file has stays until there is a report; one that was made for it goes if there is none.
 private final class ReportFile {
     private let name: String
     private let raw: Int32
+    private var isNew = false
 
     /// Opens or makes a file; `-` is standard output.
     init(_ name: String) throws(CommandError) {
-        // The text is terminated and used during the call only.
-        raw = name == "-" ? STDOUT_FILENO : unsafe open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+        // The text is terminated and used during each call only.
+        var raw = name == "-" ? STDOUT_FILENO : unsafe open(name, O_WRONLY | O_CLOEXEC)
+        if raw < 0, errno == ENOENT {
+            raw = unsafe open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+            isNew = raw >= 0
+        }
+        self.raw = raw
         self.name = name
         guard raw >= 0 else {
             throw CommandError("cannot write to \(name): \(SystemError(code: errno).text)")
         }
     }
 
-    deinit { if raw > STDERR_FILENO { close(raw) } }
+    deinit {
+        if raw > STDERR_FILENO { close(raw) }
+        if isNew { unlink(name) }
+    }
 
     func write(_ bytes: [UInt8]) throws(CommandError) {
         do throws(SystemError) {
             // Devices and pipes have no length; a file's former report may be the longer one.
             if raw != STDOUT_FILENO { _ = ftruncate(raw, 0) }
             try OutputFile.write(bytes, to: raw)
+            isNew = false
         } catch {
             throw CommandError("cannot write to \(name): \(error.text)")
         }

@@ -45,11 +45,12 @@ struct PurgeCommand: ParsableCommand {
         var parameters = given.map { name, value in "\(name)=\(Self.encoded(value))" }
         if dryRun { parameters.append("dry_run=true") }
         let result = try admin.client().purge(parameters.joined(separator: "&"))
-        try StandardOutput.write(json ? OutputFormat.json(result) : text(result))
+        let written = Result { try StandardOutput.write(json ? OutputFormat.json(result) : text(result)) }
         if result.otherNodesTold == false {
             throw CommandError(
                 "the shared store did not confirm, so other nodes may keep them; run this again")
         }
+        try written.get()
     }
 
     private static func encoded(_ value: String) -> String {

@@ -62,7 +62,7 @@ extension Span<UInt8> {
     }
 
     private func isLetterOrDigit(_ index: Int) -> Bool {
-        ASCII.isLetter(self[index]) || ASCII.isDigit(self[index])
+        ASCII.isAlphanumeric(self[index])
     }
 
     private var isPlainName: Bool { indices.allSatisfy { ASCII.isPlainName(self[$0]) } }

@@ -85,23 +85,20 @@ struct FieldSectionParser: Sendable {
     // Servers that pass fields on as variables accept `Content_Length`, and some `Content.Length`, as
     // Content-Length.
     private static func checkDisguise(_ name: Span<UInt8>) throws(ParseError) {
-        var squeezed: [UInt8] = []
-        for index in name.indices where ASCII.isLetter(name[index]) || ASCII.isDigit(name[index]) {
-            squeezed.append(name[index])
-        }
-        let span = squeezed.span
-        if span.equalsIgnoringCase("contentlength") || span.equalsIgnoringCase("transferencoding") {
+        for other in framingNames where name.looksLikeName(other.text.utf8.span) {
             throw .disguisedFramingField
         }
         // A proxy replaces or removes these fields, so a disguised one could claim an address.
-        if span.equalsIgnoringCase("xforwardedfor") || span.equalsIgnoringCase("xforwardedproto")
-            || span.equalsIgnoringCase("xforwardedhost") || span.equalsIgnoringCase("xforwardedport")
-            || span.equalsIgnoringCase("xforwardedprefix") || span.equalsIgnoringCase("xrealip")
-            || span.equalsIgnoringCase("forwarded")
-        {
+        for other in forwardingNames where name.looksLikeName(other.text.utf8.span) {
             throw .disguisedForwardingField
         }
     }
+
+    private static let framingNames: [HeaderName] = [.contentLength, .transferEncoding]
+    private static let forwardingNames: [HeaderName] = [
+        .xForwardedFor, .xForwardedProto, .xForwardedHost, .xForwardedPort, .xForwardedPrefix, .xRealIP,
+        .forwarded,
+    ]
 }
 
 /// Finds the end of a line that arrives in pieces, and refuses forbidden bytes as soon as it sees them.

@@ -107,8 +107,9 @@ struct StoreRemoval {
             try catalogue.remove(versions, sparingWanted: sparesWanted) { removed += $0 }
             if !removed.isEmpty { try catalogue.shrink() }
         }
-        try StandardOutput.write(isJSON ? json(removed, why) : text(removed, why))
+        let written = Result { try StandardOutput.write(isJSON ? json(removed, why) : text(removed, why)) }
         try outcome.get()
+        try written.get()
     }
 
     private func json(_ removed: [Version], _ why: (Version) -> String?) -> String {

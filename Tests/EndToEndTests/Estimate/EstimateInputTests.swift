@@ -56,6 +56,18 @@ internal import Testing
         #expect(try run("/feed", folder.file("report.html")).status == 0)
         let page = String(decoding: folder.read("report.html") ?? [], as: UTF8.self)
         #expect(page.hasSuffix("</html>\n") && !page.contains("former"))
+        #expect(try run("/missing", folder.file("none.html")).status == 1)
+        #expect(folder.read("none.html") == nil, "a file that was made for a report goes with it")
+    }
+
+    @Test func `the report is written although nobody takes the text`() throws {
+        let (origin, folder) = (try Self.origin(), try TemporaryFolder())
+        let script = #""$0" estimate "$1" --every 1s --for 1s --html "$2" >/dev/full"#
+        let result = try RunningProcess.run(
+            ["-c", script, RunningProcess.dictum, "\(origin.url)/feed", folder.file("new.html")],
+            of: "/bin/sh")
+        #expect(result.status == 1 && result.errors.contains("standard output"), "\(result.errors)")
+        #expect(String(decoding: folder.read("new.html") ?? [], as: UTF8.self).hasSuffix("</html>\n"))
     }
 
     // MARK: Polling

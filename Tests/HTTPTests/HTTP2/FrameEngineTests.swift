@@ -5,7 +5,7 @@ internal import Testing
 @testable import HTTP
 
 /// The client's frames of one request, without a connection.
-struct ClientFrameEngineTests {
+struct FrameEngineTests {
     /// Collects what the engine reports.
     private final class Collector: FrameEngineOwner {
         var lengths: [String] = []
