@@ -142,6 +142,44 @@ struct StreamTests {
         #expect(test.values == (0..<1_000).map(String.init))
     }
 
+    @Test func `entries say when they were appended, however late they are read or handled`() throws {
+        let server = try RedisServer()
+        try server.command("XADD", "news", "*", "v", "before")
+        let test = try TestClient(server)
+        let queue = DispatchQueue(label: "a busy receiver")
+        test.follow("news", "demand", on: queue)
+        try test.waitFor(.caughtUp)
+        /// Appends an entry; returns a time before and one after.
+        func append(_ stream: String, _ value: String) throws -> [Int64] {
+            let start = SystemClock.unixMilliseconds
+            // The position is that of a server or writer whose clock is ahead.
+            let id = "\(start + 86_400_000)-*"
+            try server.command("XADD", stream, stream == "news" ? id : "*", "v", value)
+            return [start, SystemClock.unixMilliseconds]
+        }
+        try waitUntil("a read waits") {
+            try server.command("INFO", "clients").contains("blocked_clients:1")
+        }
+        queue.suspend()
+        let first = try append("news", "first")
+        for _ in 0..<200 { _ = try test.ask(RedisCommand("PING")) }
+        let second = try append("demand", "second")
+        queue.resume()
+        try test.waitForValues(["before", "first", "second"])
+        let appended = test.entries.map(\.appended)
+        #expect(appended[0] == nil)
+        for (range, times) in zip(appended.dropFirst(), [first, second]) {
+            let range = try #require(range)
+            #expect(range.lowerBound <= times[1] && range.upperBound >= times[0])
+        }
+        #expect(try #require(appended[1]).upperBound <= second[0])
+        try server.command(
+            "EVAL", "redis.call('FLUSHALL') redis.call('XADD', 'news', '*', 'v', 'third')", "0")
+        try waitUntil("it is read as one that may be old: \(test.seen)") {
+            test.values.last == "third" && test.entries.last?.appended == nil
+        }
+    }
+
     @Test func `a server whose streams cannot be read does not seem to come and go`() throws {
         let server = try RedisServer()
         try server.command("XADD", "news", "*", "v", "one")

@@ -81,15 +81,16 @@ final class TestClient: Sendable {
 
     var seen: [RedisStreamEvent] { events.withLock { $0 } }
 
-    /// The values of all entries so far, in order.
-    var values: [String] {
+    /// All entries so far, in order.
+    var entries: [RedisStreamEntry] {
         seen.flatMap { event in
-            if case .entries(_, let entries) = event {
-                entries.flatMap { $0.fields.map { String(decoding: $0.value, as: UTF8.self) } }
-            } else {
-                [String]()
-            }
+            if case .entries(_, let entries) = event { entries } else { [RedisStreamEntry]() }
         }
+    }
+
+    /// Their values.
+    var values: [String] {
+        entries.flatMap { $0.fields.map { String(decoding: $0.value, as: UTF8.self) } }
     }
 
     func waitFor(_ event: RedisStreamEvent, count: Int = 1) throws {

@@ -12,6 +12,7 @@ struct Following: Sendable {
     /// The last entry about holders that was counted, so that none counts twice when a stream begins again.
     private var lastDemand: RedisStreamID?
     private var hasOtherKey = false
+    private var hasUntimelyOrder = false
     /// The time of the last signed entry of each node about holders, and of this one; in milliseconds since 1970.
     private var signedAt: [[UInt8]: Int64] = [:]
     private var ownTime: Int64 = 0
@@ -132,5 +133,11 @@ struct Following: Sendable {
     mutating func noteOtherKey() -> Bool {
         defer { hasOtherKey = true }
         return !hasOtherKey
+    }
+
+    /// Returns true the first time that an order is not heeded for its time.
+    mutating func noteUntimely() -> Bool {
+        defer { hasUntimelyOrder = true }
+        return !hasUntimelyOrder
     }
 }

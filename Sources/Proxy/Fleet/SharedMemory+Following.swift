@@ -104,28 +104,6 @@ extension SharedMemory {
         }
     }
 
-    /// Returns the time of an order, in milliseconds since 1970; nil unless a node with the common key had just signed it.
-    ///
-    /// Without a key all are trusted. Otherwise whoever writes to the shared store could empty the stores of all nodes.
-    private func timeOfOrder(_ entry: RedisStreamEntry) -> Int64? {
-        let appendedAt = timeOfAppending(entry)
-        guard let keys = commonKeys else { return appendedAt }
-        guard let time = SignedEntry.time(of: entry.fields, keys), time > 0,
-            abs(appendedAt - time) <= Following.signedMilliseconds
-        else { return nil }
-        // A node whose clock is ahead has admitted its versions by that clock.
-        return max(appendedAt, time)
-    }
-
-    /// Returns the time at which an entry was appended, in milliseconds since 1970, and never one to come.
-    ///
-    /// While this node reads entries as they come, that is now. Only for those from before, it goes by the id: that is by the
-    /// clock of the shared store, and whoever writes there can choose it.
-    private func timeOfAppending(_ entry: RedisStreamEntry) -> Int64 {
-        let now = SystemClock.unixMilliseconds
-        return state.withLock { $0.hasCaughtUp } ? now : min(Int64(clamping: entry.id.milliseconds), now)
-    }
-
     private func isOwn(_ entry: RedisStreamEntry) -> Bool {
         entry.fields.contains { $0.name == SharedDemand.Entry.node && $0.value == node }
     }
@@ -248,7 +226,7 @@ extension SharedMemory {
     private func isTrusted(_ entry: RedisStreamEntry, from sender: [UInt8]) -> Bool {
         guard let keys = commonKeys else { return true }
         guard let time = SignedEntry.time(of: entry.fields, keys) else { return false }
-        let appendedAt = timeOfAppending(entry)
+        let appendedAt = appended(entry).nearest(to: time)
         return following.withLock {
             $0.takeSigned(by: sender, at: time, appendedAt: appendedAt)
         }

@@ -44,6 +44,42 @@ extension SharedMemory {
         return done.wait(timeout: .now() + .seconds(Self.replySeconds)) == .success && isTold.withLock { $0 }
     }
 
+    /// Returns the time of an order, in milliseconds since 1970; nil unless a node with the common key had just signed it.
+    ///
+    /// Without a key all are trusted. Otherwise whoever writes to the shared store could empty the stores of all nodes.
+    func timeOfOrder(_ entry: RedisStreamEntry) -> Int64? {
+        let appended = appended(entry)
+        guard let keys = commonKeys else { return appended.upperBound }
+        guard let time = SignedEntry.time(of: entry.fields, keys), time > 0 else { return nil }
+        guard abs(appended.nearest(to: time) - time) <= Following.signedMilliseconds else {
+            reportUntimely()
+            return nil
+        }
+        // A node whose clock is ahead has admitted its versions by that clock.
+        return max(time, min(appended.upperBound, time + Following.signedMilliseconds))
+    }
+
+    /// Returns the time in which an entry was appended, in milliseconds since 1970, and never one to come.
+    ///
+    /// Of entries that this node has read as they came, it knows that by its own clock, however late it heeds them. Only for those
+    /// from before, it goes by the id: that is by the clock of the shared store, and whoever writes there can choose it.
+    func appended(_ entry: RedisStreamEntry) -> ClosedRange<Int64> {
+        let place = min(Int64(clamping: entry.id.milliseconds), SystemClock.unixMilliseconds)
+        return entry.appended ?? place...place
+    }
+
+    /// Warns once of an order that is not heeded for its time.
+    private func reportUntimely() {
+        guard following.withLock({ $0.noteUntimely() }) else { return }
+        report(
+            .warning(
+                """
+                store.shared: another node's order to forget was not heeded, as its time is over 60 s from that at which \
+                it came: keep the clocks of all nodes and of Redis within a few seconds (NTP); if they are right, somebody \
+                has appended an old order again
+                """))
+    }
+
     /// Carries an order of a node out that was given at this time, in milliseconds since 1970.
     func heedPurge(_ value: [UInt8], at time: Int64) {
         guard let order = PurgeOrder(sharedBytes: value) else { return }
@@ -101,4 +137,9 @@ extension PurgeOrder {
             return part
         }
     }
+}
+
+extension ClosedRange<Int64> {
+    /// Returns the value in the range that is nearest to another one.
+    func nearest(to value: Int64) -> Int64 { Swift.min(Swift.max(value, lowerBound), upperBound) }
 }

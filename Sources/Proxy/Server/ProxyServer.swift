@@ -267,7 +267,7 @@ package final class ProxyServer: Sendable {
         if isHandedOver { context.store.handOver() }
         _ = drained.wait(timeout: .now() + .milliseconds(time))
         // The last responses may have logged users out.
-        context.forgetLeavingUsers()
+        Self.waitForAtMost(Self.stuckMilliseconds) { [context] in context.forgetLeavingUsers() }
         // Before the loops on which it has connections.
         context.shared.redis?.stop()
         for part in parts {
@@ -287,20 +287,24 @@ package final class ProxyServer: Sendable {
     /// A loop's turn takes milliseconds; a loop that takes longer than this is stuck.
     private static let stuckMilliseconds = 3_000
 
-    /// Stores pending versions; does not wait after a stuck loop, which may hold a lock of the store.
+    /// Stores pending versions; does not wait after a stuck loop.
     private func closeStore(isWaiting: Bool) -> Bool {
         guard !isWaiting else {
             context.store.close()
             return true
         }
-        let closed = DispatchSemaphore(value: 0)
-        let store = context.store
-        DispatchQueue.global().async {
-            store.close()
-            closed.signal()
-        }
-        _ = closed.wait(timeout: .now() + .milliseconds(Self.stuckMilliseconds))
+        Self.waitForAtMost(Self.stuckMilliseconds) { [context] in context.store.close() }
         return false
+    }
+
+    /// Begins work that uses the store and waits for its end, but not for ever: a stuck loop may hold a lock of the store.
+    private static func waitForAtMost(_ milliseconds: Int, _ work: @escaping @Sendable () -> Void) {
+        let done = DispatchSemaphore(value: 0)
+        DispatchQueue.global().async {
+            work()
+            done.signal()
+        }
+        _ = done.wait(timeout: .now() + .milliseconds(milliseconds))
     }
 
     /// Ends the waiting of `stop`; requests in progress are reset.

@@ -26,6 +26,11 @@ extension RedisStreamID {
 package struct RedisStreamEntry: Sendable, Equatable {
     package let id: RedisStreamID
     package let fields: [(name: [UInt8], value: [UInt8])]
+    /// The time in which it was appended, in milliseconds since 1970 by this process's clock; nil if it may have been there before
+    /// the streams were followed.
+    ///
+    /// Unlike its position it is nothing that a writer can choose, and it stays true however late the entry is handled.
+    package var appended: ClosedRange<Int64>?
 
     package static func == (left: RedisStreamEntry, right: RedisStreamEntry) -> Bool {
         left.id == right.id && left.fields.elementsEqual(right.fields) { $0 == $1 }

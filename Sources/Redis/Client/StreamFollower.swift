@@ -37,6 +37,8 @@ final class StreamFollower: RedisLaneOwner {
     /// The number of entries of the next read: fewer after one that failed, perhaps because they are too large together.
     private var page = pageMax
     private var isReading = false
+    /// The time of a read since when none has left entries behind, in milliseconds since 1970; nil before there was one.
+    private var readAllAt: Int64?
     private var isReported = false
     /// The number of the connection, so that nothing goes on that belongs to a former one.
     private var round = 0
@@ -77,6 +79,7 @@ final class StreamFollower: RedisLaneOwner {
         client.laneFailed(lane, cause)
         if isReading { page = max(page / 8, 1) }
         isReading = false
+        readAllAt = nil
         guard wasReady, !isInterrupted else { return }
         isInterrupted = true
         pass(.interrupted)
@@ -95,6 +98,7 @@ final class StreamFollower: RedisLaneOwner {
                 guard let facts = StreamFacts(reply) else { return refuse(reply) }
                 guard progress[index].adopt(facts) == .broken || isOtherServer else { continue }
                 progress[index].restart(facts)
+                readAllAt = nil
                 owesCaughtUp = true
                 pass(.restarted(stream: index))
             }
@@ -123,6 +127,7 @@ final class StreamFollower: RedisLaneOwner {
 
     private func read() {
         isReading = true
+        let (page, sentAt) = (page, SystemClock.unixMilliseconds)
         let options = ["COUNT", "\(page)", "BLOCK", "\(Self.blockMilliseconds)", "STREAMS"]
         let arguments =
             options.map { Array($0.utf8) } + streams + progress.map { Array($0.last.text.utf8) }
@@ -131,10 +136,15 @@ final class StreamFollower: RedisLaneOwner {
                 return refuse(replies.first ?? .null)
             }
             isReading = false
-            page = min(2 * page, Self.pageMax)
+            self.page = min(2 * page, Self.pageMax)
+            // The receiver may have kept this read waiting, and the process may have been suspended.
+            let now = SystemClock.unixMilliseconds
+            let appended = readAllAt.map { min($0, now)...now }
+            if found.allSatisfy({ $0.entries.count < page }) { readAllAt = sentAt }
             if found.isEmpty { for index in progress.indices { progress[index].noteEnd() } }
-            for (name, entries) in found where !entries.isEmpty {
+            for (name, var entries) in found where !entries.isEmpty {
                 guard let index = streams.firstIndex(of: name) else { continue }
+                for place in entries.indices { entries[place].appended = appended }
                 progress[index].pass(entries)
                 pass(.entries(stream: index, entries))
             }

@@ -1,8 +1,11 @@
+internal import Dispatch
 internal import HTTP
+internal import Primitives
 internal import TestSupport
 internal import Testing
 
 @testable import Proxy
+@testable import Storage
 
 private let body = Feed.bytes(version: 0, items: 4)
 
@@ -14,6 +17,19 @@ private let body = Feed.bytes(version: 0, items: 4)
         proxy.server.parts[loop].loop.execute { _ in
             isBlocked.open()
             gate.wait(seconds: 120)
+        }
+        isBlocked.wait()
+    }
+
+    /// The same while the loop holds a lock of the store.
+    private func blockInStore(_ loop: Int, of proxy: TestProxy, until gate: Gate) {
+        let isBlocked = Gate()
+        let store = proxy.server.context.store
+        proxy.server.parts[loop].loop.execute { _ in
+            store.memory.state.withLock { _ in
+                isBlocked.open()
+                gate.wait(seconds: 240)
+            }
         }
         isBlocked.wait()
     }
@@ -51,6 +67,30 @@ private let body = Feed.bytes(version: 0, items: 4)
         #expect(!proxy.server.stop(drainMilliseconds: 100))
         gate.open()
         proxy.server.parts[1].loop.join()
+        proxy.isStopped = true
+    }
+
+    @Test func `a loop that is stuck in the store does not keep the end while users wait to be forgotten`()
+        throws
+    {
+        let proxy = try TestProxy(json(body))
+        let server = proxy.server
+        let user = try #require(IdentityTag(bytes: [UInt8](repeating: 1, count: 32)))
+        let (gate, isStopped) = (Gate(), Gate())
+        blockInStore(1, of: proxy, until: gate)
+        // Not by `forget`, which would remove them before the end.
+        server.context.shared.leavingUsers.withLock { _ = $0.add([user]) }
+        let isWhole = Guarded<Bool?>(nil)
+        DispatchQueue(label: "the end of a proxy").async {
+            let result = server.stop(drainMilliseconds: 100)
+            isWhole.withLock { $0 = result }
+            isStopped.open()
+        }
+        let hasEnded = isStopped.wait(seconds: 120)
+        gate.open()
+        #expect(hasEnded && isWhole.withLock { $0 } == false)
+        if !hasEnded { isStopped.wait() }
+        server.parts[1].loop.join()
         proxy.isStopped = true
     }
 }

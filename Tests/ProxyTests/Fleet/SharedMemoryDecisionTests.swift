@@ -96,9 +96,11 @@ internal import Testing
 
     @Test(arguments: [0, 1_000, 9_223_372_036_854_775, .max] as [UInt64], [false, true])
     func `an order of any id includes nothing that comes after it`(id: UInt64, isLive: Bool) {
-        if isLive { memory.heed(.caughtUp) }
         let order = (PurgeOrder.entry, PurgeOrder(path: "/feed").sharedBytes)
-        let entry = RedisStreamEntry(id: RedisStreamID(milliseconds: id, sequence: 0), fields: [order])
+        let now = SystemClock.unixMilliseconds
+        let entry = RedisStreamEntry(
+            id: RedisStreamID(milliseconds: id, sequence: 0), fields: [order],
+            appended: isLive ? now...now : nil)
         memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
         #expect(memory.isPurged(chain, url: "/feed", rank: 1_000))
         #expect(!memory.isPurged(chain, url: "/feed", rank: SystemClock.unixMicroseconds + 60_000_000))

@@ -77,11 +77,11 @@ struct SharedPurgeTests {
         ]
         let signed = SignedEntry.sign(order, at: now, keys)
         let chain = ChainKey(authority: "api.test", match: "/feed")
-        /// Has the node read an entry, as the server hands it over; returns true if it heeds the order.
+        /// Has the node read an entry as it comes; returns true if it heeds the order.
         func heeds(_ fields: [SignedEntry.Field], after milliseconds: Int64 = 0) -> Bool {
             let id = RedisStreamID(milliseconds: UInt64(now + milliseconds), sequence: 0)
-            memory.heed(
-                .entries(stream: SharedMemory.newsPlace, [RedisStreamEntry(id: id, fields: fields)]))
+            let entry = RedisStreamEntry(id: id, fields: fields, appended: now - 900...now)
+            memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
             return memory.isPurged(chain, url: "/feed", rank: 1)
         }
         #expect(!heeds(order))
@@ -91,6 +91,32 @@ struct SharedPurgeTests {
         #expect(!heeds(old) && !heeds(old, after: -61_000), "somebody has appended it again")
         #expect(heeds(signed, after: 86_400_000), "the clock of the shared store is wrong")
         #expect(!memory.isPurged(chain, url: "/feed", rank: (now + 60_000) * 1_000))
+        let warnings = fleet.nodes[0].events.withLock { $0 }.count { "\($0)".contains("not heeded") }
+        #expect(warnings == 1)
+    }
+
+    @Test(arguments: [(100_000, 100_000), (100_000, 0), (0, 0)] as [(Int64, Int64)])
+    func `an order that came in time is heeded however late the node is`(sinceRead: Int64, sinceCame: Int64)
+        throws
+    {
+        let fleet = try TestFleet(1)
+        let memory = try #require(fleet.memory(fleet.nodes[0]))
+        let keys = try #require(memory.commonKeys)
+        let now = SystemClock.unixMilliseconds
+        let signedAt = now - sinceRead
+        let order: [SignedEntry.Field] = [
+            (PurgeOrder.entry, PurgeOrder(path: "/feed").sharedBytes),
+            (SharedDemand.Entry.node, [UInt8](repeating: 9, count: 8)),
+        ]
+        // The node was busy, or suspended, before it read the entry or after that.
+        let entry = RedisStreamEntry(
+            id: RedisStreamID(milliseconds: UInt64(signedAt), sequence: 0),
+            fields: SignedEntry.sign(order, at: signedAt, keys),
+            appended: signedAt - 900...now - sinceCame)
+        memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
+        let chain = ChainKey(authority: "api.test", match: "/feed")
+        #expect(memory.isPurged(chain, url: "/feed", rank: signedAt * 1_000))
+        #expect(!memory.isPurged(chain, url: "/feed", rank: (signedAt + 62_000) * 1_000))
     }
 
     @Test func `a node that was away does not bring forgotten versions back`() throws {

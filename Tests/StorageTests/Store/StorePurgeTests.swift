@@ -84,6 +84,42 @@ import Testing
         waiting.close()
     }
 
+    @Test(arguments: [false, true])
+    func `a process that cannot ask the writer leaves its file alone, and asks again`(isHandedOver: Bool)
+        throws
+    {
+        let folder = try StoreFolder()
+        let events = StoreEvents()
+        func open() throws -> DictionaryStore {
+            try DictionaryStore.open(folder.database, retrySeconds: 0.05, log: events.log)
+        }
+        let first = try open()
+        first.admit(sampleBody(1))
+        #expect(first.flush())
+        let stores = [first, try open()]
+        if isHandedOver { stores[0].handOver() }
+        let (other, writer) = isHandedOver ? (stores[0], stores[1]) : (stores[1], stores[0])
+        try waitUntil("both have the version, and one of them writes") {
+            for store in stores { store.lookNow() }
+            return writer.flush() && other.finds(sampleBody(1))
+        }
+        // SQLite says the same of it as of a table that is missing: the file is no store any more.
+        try folder.sqlite("CREATE TRIGGER broken BEFORE INSERT ON removal BEGIN DELETE FROM nowhere; END")
+        #expect(other.purge([purge(PurgeOrder(path: "/feed"))]).count == 1)
+        #expect(events.errors.count { $0.contains("could not be asked") } == 1)
+        #expect(!folder.files.contains { $0.contains("damaged") })
+        #expect(writer.finds(sampleBody(1)) && writer.flush())
+        try folder.sqlite("DROP TRIGGER broken")
+        // A connection of SQLite knows such a trigger until another statement has run there.
+        try other.writer.openDatabase?.giveBack(pages: 1)
+        try waitUntil("the writer has removed it") {
+            writer.lookNow()
+            return !writer.finds(sampleBody(1))
+        }
+        #expect(try folder.sqlite("SELECT count(*) FROM version") == "0")
+        for store in stores { store.close() }
+    }
+
     @Test func `an order to a process that has handed the store over reaches its successor`() throws {
         let folder = try StoreFolder()
         let before = try DictionaryStore.open(folder.database)

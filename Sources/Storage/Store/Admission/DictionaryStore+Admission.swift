@@ -53,8 +53,8 @@ extension DictionaryStore {
     ///
     /// On return, every reader finds the version and its body is in memory; it is on disk within 100 ms. A known body
     /// becomes the newest version again; it needs no slot and gives back the given one. Any other body uses up the
-    /// slot; without one it is refused if there is no room. A copy that began before a purge of its kind is refused, and so is a
-    /// body that was made since `begunAt`, in microseconds since 1970.
+    /// slot; without one it is refused if there is no room. A copy that began before a purge of its kind is refused, and so is the
+    /// body of a request that began before one, at `begunAt`, in microseconds since 1970.
     /// `former` is the version that the client came with; if the response offers the new body, the client no longer holds
     /// it.
     @discardableResult

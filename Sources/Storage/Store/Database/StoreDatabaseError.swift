@@ -17,6 +17,16 @@ enum StoreDatabaseError: Error {
     /// The file does not belong to this program.
     case refused(StoreError)
 
+    /// What went wrong, in words.
+    var reason: String {
+        switch self {
+        case .damaged(let reason), .unavailable(let reason, connectionLost: _), .locked(let reason),
+            .failing(let reason), .rejected(let reason):
+            reason
+        case .refused(let error): "\(error)"
+        }
+    }
+
     /// Classifies an error of opening a file.
     ///
     /// Only an unreadable file counts as damaged, because SQLite also reports SQLITE_ERROR for a file system

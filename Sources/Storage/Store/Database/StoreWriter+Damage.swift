@@ -89,8 +89,13 @@ extension StoreWriter {
         }
     }
 
-    /// Starts a new file with the versions in memory, after damage was found.
+    /// Starts a new file with the versions in memory, after damage was found; leaves the file alone if another process writes it.
     func startAnew(because reason: String) {
+        do {
+            guard try mayWrite() else { return }
+        } catch {
+            return failed(error)
+        }
         guard let database = database.withLock({ $0.take() }) else {
             // A new file that is damaged at once is the disk's fault; more files would not help.
             return failed(.unavailable(reason, connectionLost: true))

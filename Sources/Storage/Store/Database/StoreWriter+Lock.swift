@@ -139,10 +139,8 @@ extension StoreWriter {
     func erase(_ versions: [Version]) {
         dispatchPrecondition(condition: .onQueue(queue))
         guard let database = openDatabase else { return schedule() }
+        guard !isFileOfAnother else { return ask(database, toRemove: versions) }
         do {
-            guard status.value.waitingSince == nil, !status.value.isHandedOver else {
-                return try database.ask(for: versions.map { Removal($0, isSparing: false) })
-            }
             for start in stride(from: 0, to: versions.count, by: Self.eraseCountMax) {
                 let some = versions[start..<min(start + Self.eraseCountMax, versions.count)]
                 try database.end([], removing: some.map(\.id))
@@ -153,6 +151,29 @@ extension StoreWriter {
         }
         // Sealed rows go with the pending removals.
         drain(isForced: true)
+    }
+
+    /// True if this process waits for the file, or has handed it over.
+    private var isFileOfAnother: Bool { status.value.waitingSince != nil || status.value.isHandedOver }
+
+    /// Asks the process that writes the store to remove versions, until that succeeds.
+    ///
+    /// No error leads to more than another attempt: what becomes of the file, and when this process takes it over, depends
+    /// on its writer.
+    private func ask(_ database: StoreDatabase, toRemove versions: [Version]) {
+        do {
+            try database.ask(for: versions.map { Removal($0, isSparing: false) })
+        } catch {
+            memory.counters.withLock { $0.writeErrors += 1 }
+            reports.unwritable(
+                "the process that writes the store \(configuration.path) could not be asked to forget versions: "
+                    + "\(error.reason); it is asked again until it can")
+            queue.asyncAfter(deadline: .now() + configuration.retrySeconds) { [weak self] in
+                // A process that has taken the store over meanwhile has removed them itself.
+                guard let self, isFileOfAnother, let database = openDatabase else { return }
+                ask(database, toRemove: versions)
+            }
+        }
     }
 
     // MARK: Another file
