@@ -119,7 +119,7 @@ private final class ReportFile {
 
     deinit {
         if raw > STDERR_FILENO { close(raw) }
-        if isNew { unlink(name) }
+        if isNew { unsafe unlink(name) }
     }
 
     func write(_ bytes: [UInt8]) throws(CommandError) {

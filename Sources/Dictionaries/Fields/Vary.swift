@@ -6,43 +6,46 @@ package enum Vary {
     ///
     /// A malformed line stays behind the added names, so that nothing in it, such as a stray quote, can hide them.
     package static func merged(_ upstream: [String], adding: [String]) -> String {
-        let read = upstream.map(members)
+        let read = upstream.map(Line.init)
         if read.contains(where: { $0.names.contains("*") }) { return "*" }
-        let known = read.filter(\.isWellFormed).flatMap(\.names).map { $0.lowercased() }
+        let known = read.flatMap { $0.names.prefix($0.soundCount) }.map { $0.lowercased() }
         let missing = adding.filter { !known.contains($0.lowercased()) }
         let lines = upstream.filter { !$0.allSatisfy { $0 == " " || $0 == "," || $0 == "\t" } }
-        let isWellFormed = read.allSatisfy(\.isWellFormed)
-        return (isWellFormed ? lines + missing : missing + lines).joined(separator: ", ")
+        return (read.allSatisfy(\.isWellFormed) ? lines + missing : missing + lines).joined(separator: ", ")
     }
 
     /// Returns the names in the lines, in lower case and in order, with `*` if it is among them.
     ///
     /// A member that is no name counts as `*`: nobody can tell what the response varies by.
     package static func names(_ lines: [String]) -> [String] {
-        lines.flatMap { line in
-            let (names, isWellFormed) = members(of: line)
-            return names.map { $0.lowercased() } + (isWellFormed ? [] : ["*"])
+        lines.map(Line.init).flatMap { line in
+            line.names.map { $0.lowercased() } + (line.isWellFormed ? [] : ["*"])
         }
     }
 
-    /// Returns the names of one line: tokens between commas, since quotes do not belong here.
-    private static func members(of line: String) -> (names: [String], isWellFormed: Bool) {
-        let bytes = line.utf8Bytes
-        let text = bytes.span
-        var members: [String] = []
-        var isWellFormed = true
-        var start = 0
-        for index in 0...text.count where index == text.count || text[index] == UInt8(ascii: ",") {
-            let member = text.trimmedRange(start..<index)
-            start = index + 1
-            if member.isEmpty { continue }
-            let end = FieldSyntax.tokenEnd(from: member.lowerBound, in: text, limit: member.upperBound)
-            if end == member.upperBound {
-                members.append(String(text.extracting(member)))
-            } else {
-                isWellFormed = false
+    /// The names of one line: tokens between commas, since quotes do not belong here.
+    private struct Line {
+        private(set) var names: [String] = []
+        /// The number of names that stand before anything else.
+        private(set) var soundCount = 0
+        private(set) var isWellFormed = true
+
+        init(_ line: String) {
+            let bytes = line.utf8Bytes
+            let text = bytes.span
+            var start = 0
+            for index in 0...text.count where index == text.count || text[index] == UInt8(ascii: ",") {
+                let member = text.trimmedRange(start..<index)
+                start = index + 1
+                if member.isEmpty { continue }
+                let end = FieldSyntax.tokenEnd(from: member.lowerBound, in: text, limit: member.upperBound)
+                if end == member.upperBound {
+                    names.append(String(text.extracting(member)))
+                    if isWellFormed { soundCount += 1 }
+                } else {
+                    isWellFormed = false
+                }
             }
         }
-        return (members, isWellFormed)
     }
 }

@@ -144,14 +144,13 @@ struct ClientStreamingTests {
         let upstream = try TestUpstream()
         let client = TestClient()
         let piece = [UInt8](repeating: 0x78, count: 100_000)
+        let endpoint = upstream.endpoint
         let exchange = try client.begin(
             "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n", framing: .length(100_000),
-            to: upstream.endpoint)
-        let endpoint = upstream.endpoint
-        client.withPool { [token = exchange.token] pool, core in
-            let token = token.withLock { $0 }
-            guard let response = core.handler(token, as: TestResponse.self), let former = response.connection
-            else { return }
+            to: endpoint
+        ) { _ in
+        } then: { response, pool in
+            guard let former = response.connection else { return }
             former.write(piece.span)
             response.note("full \(!former.canWrite), sent \(former.hasSent)")
             let target = UpstreamTarget(scheme: .http, authority: endpoint.text, endpoint: endpoint)

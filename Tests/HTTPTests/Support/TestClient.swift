@@ -19,11 +19,12 @@ final class TestClient: Sendable {
         loop.stop()
     }
 
-    /// Begins a request; `prepare` gets the handler on the loop before any event.
+    /// Begins a request; `prepare` gets the handler on the loop before any event, and `then` goes on in the same turn.
     func begin(
         _ head: String = "GET / HTTP/1.1\r\nHost: a\r\n\r\n", framing: BodyFraming = .none,
         to endpoint: Endpoint,
-        fresh: Bool = false, prepare: @escaping @Sendable (TestResponse) -> Void = { _ in }
+        fresh: Bool = false, prepare: @escaping @Sendable (TestResponse) -> Void = { _ in },
+        then: @escaping @Sendable (TestResponse, ConnectionPool) -> Void = { _, _ in }
     ) throws -> TestExchange {
         guard let head = try parseRequest(head) else { throw ParseError.malformedMethod }
         let exchange = TestExchange(loop)
@@ -40,6 +41,7 @@ final class TestClient: Sendable {
             } catch {
                 journal.note("cannot connect")
             }
+            then(response, pool)
         }
         return exchange
     }
