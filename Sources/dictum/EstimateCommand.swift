@@ -96,7 +96,7 @@ struct EstimateCommand: ParsableCommand {
 
 /// The file of the report, opened before the polling: one that cannot be written is said at once, not behind all of it.
 ///
-/// What the file has stays until there is a report; one that was made for it goes if there is none.
+/// A former report stays in the file until there is a new one. If there is none, a file that was made here is removed.
 private final class ReportFile {
     private let name: String
     private let raw: Int32

@@ -37,7 +37,7 @@ protocol FrameEngineOwner: AnyObject {
     func writeData(head: Span<UInt8>, count: Int, stream: Int32) -> FrameEngine.DataOutcome
 }
 
-/// What only a server takes: requests with priorities, whose responses have bodies; and what only a client takes.
+/// Defaults for the calls that only one side needs: a client gets no requests, and a server no GOAWAY that matters.
 extension FrameEngineOwner {
     func fieldsBegan(stream: Int32, areTrailers: Bool) {}
     func headEnded(stream: Int32, endsStream: Bool) {}

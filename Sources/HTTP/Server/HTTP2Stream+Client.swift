@@ -1,4 +1,4 @@
-/// What a stream knows of its client: the facts of its connection.
+/// The facts about the client, which a stream takes from its connection.
 extension HTTP2Stream {
     var peer: Endpoint? { session.peer }
     var isPeerTLS: Bool? { session.isPeerTLS }

@@ -1,7 +1,7 @@
 internal import Primitives
 internal import Synchronization
 
-/// What origins said with their responses and later requests and 304s cannot tell: a bounded memory of hashes.
+/// A bounded memory of facts about origins that a later request or 304 does not repeat, as hashes.
 ///
 /// A newer note takes the place of an older one. Safe from any thread.
 final class OriginNotes: Sendable {

@@ -122,7 +122,7 @@ enum UpstreamRequest {
         }
     }
 
-    /// What only a trusted peer may say, so that no client can claim an address or a place of its own.
+    /// The fields that only trusted peers may send: any other client could claim an address with them.
     private static let forwardingFields: HeaderNameSet = [
         .forwarded, .xForwardedFor, .xForwardedHost, .xForwardedPort, .xForwardedPrefix, .xForwardedProto,
         .xRealIP,

@@ -122,7 +122,7 @@ extension FetchVisit {
         content: FetchContent = FetchContent()
     ) {
         self.init(url: url, accepted: accepted, fields: fields, content: content)
-        // A part of a delta is of no use.
+        // Nobody can decode a part of a delta.
         guard accepted.usesDictionaries, content.mayUseDictionaries, !fields.has("range") else { return }
         let held = store.held(for: url, at: SystemClock.unixMilliseconds)
         offered = held.offered

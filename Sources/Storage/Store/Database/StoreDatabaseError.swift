@@ -17,7 +17,7 @@ enum StoreDatabaseError: Error {
     /// The file does not belong to this program.
     case refused(StoreError)
 
-    /// What went wrong, in words.
+    /// The cause, as the log has it.
     var reason: String {
         switch self {
         case .damaged(let reason), .unavailable(let reason, connectionLost: _), .locked(let reason),

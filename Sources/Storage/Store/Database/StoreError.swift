@@ -4,7 +4,7 @@ package enum StoreError: Error, Equatable, CustomStringConvertible {
     case otherSchema(path: String, found: Int)
     /// The file is a database of another program.
     case foreignDatabase(path: String)
-    /// What is at the path is no store, and never was one.
+    /// The path names a file or folder that was never a store.
     case noStore(path: String)
     /// The key of private and personal dictionaries is missing or invalid; the text says what to do.
     case key(path: String, String)

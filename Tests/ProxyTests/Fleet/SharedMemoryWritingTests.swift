@@ -1,0 +1,267 @@
+internal import Dispatch
+internal import Primitives
+internal import TestSupport
+internal import Testing
+
+@testable import Dictionaries
+@testable import Proxy
+@testable import Redis
+@testable import Storage
+
+/// Reading from the shared store, and writing to it.
+@Suite(
+    .timeLimit(.minutes(40)),
+    .enabled(if: RedisServer.program != nil, Comment(rawValue: RedisServer.absence)))
+final class SharedMemoryWritingTests {
+    private let server: RedisServer
+    private let memory: SharedMemory
+    private let chain = ChainKey(authority: "api.test", match: "/feed")
+
+    init() throws {
+        server = try RedisServer()
+        memory = try SharedMemory.ofTest(at: server.socket)
+        memory.store.share(with: StoreListener(admitted: { _, _ in }, established: { _ in }))
+        memory.client.start()
+        let client = memory.client
+        try waitUntil("the client is available") {
+            client.isAvailable && client.isBackgroundAvailable
+        }
+    }
+
+    deinit { memory.client.stop() }
+
+    private func adopt(_ number: Int) throws -> Storage.Version {
+        try memory.store.adopt(SharedRecord.ofTest(number, in: chain), holders: 1, now: 1_000)
+    }
+
+    private func offer(_ version: Storage.Version) {
+        memory.store.offered(version, over: nil, now: SystemClock.unixSeconds)
+    }
+
+    private func keys(_ pattern: String) throws -> Set<String> {
+        Set(try server.command("--raw", "KEYS", pattern).split(separator: "\n").map(String.init))
+    }
+
+    // MARK: Values that this node reads
+
+    /// Writes the value of a record, for so many seconds, as another node would.
+    private func put(_ record: SharedRecord, seconds: Int = 1_000) throws -> (name: SharedName, key: String) {
+        let name = SharedName(publicChain: record.chain, digest: record.digest)
+        let key = try #require(memory.names.key(of: name))
+        let values = try #require(record.values(named: name, keys: nil))
+        try #require(values.count == 1)
+        try send(.set(Array(key.utf8), to: values[0], seconds: seconds), .background)
+        return (name, key)
+    }
+
+    /// Sends a command and waits for its reply.
+    private func send(_ command: RedisCommand, _ urgency: RedisUrgency) throws {
+        let gate = Gate()
+        try memory.client.send([command], urgency) { _ in gate.open() }
+        try #require(gate.wait(), "\(command.name) has no end")
+    }
+
+    /// Asks for a version as a request does.
+    private func ask(_ name: SharedName, _ key: String) -> Guarded<Storage.Version?> {
+        let found = Guarded<Storage.Version?>(nil)
+        memory.state.withLock {
+            $0.waiting[name] = [{ version in found.withLock { $0 = version } }]
+        }
+        memory.get(name, key: key, .request)
+        return found
+    }
+
+    @Test(arguments: [(300, true), (2 << 20, false)])
+    func `a small value is unpacked on a loop if its body is small as well`(count: Int, isOnLoop: Bool) throws
+    {
+        let body = Body([UInt8](repeating: 7, count: count))
+        let (name, key) = try put(SharedRecord.ofTest(body, in: chain))
+        memory.replies.suspend()
+        let found = ask(name, key)
+        // Its reply comes after the one that it follows.
+        try send(RedisCommand("PING"), .request)
+        #expect((found.withLock { $0 } != nil) == isOnLoop)
+        memory.replies.resume()
+        try waitUntil("the version is there") { found.withLock { $0?.digest } == body.digest }
+    }
+
+    @Test func `holders that other nodes told of count once for a version that is fetched`() throws {
+        let record = SharedRecord.ofTest(1, in: chain)
+        let (name, key) = try put(record)
+        let news = SharedNews.batches([SharedNews(of: record, named: name)])[0]
+        memory.heed(
+            .entries(stream: SharedMemory.newsPlace, [.now(SharedNews.Entry.versions, news)]))
+        let fields = SharedDemand.fields(of: [SharedDemand(name: name, change: 3, contact: 0)])
+        let id = RedisStreamID(milliseconds: UInt64(SystemClock.unixMilliseconds), sequence: 0)
+        memory.heed(.entries(stream: SharedMemory.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
+        let found = ask(name, key)
+        try waitUntil("the version is there") { found.withLock { $0 } != nil }
+        let version = try #require(found.withLock { $0 })
+        #expect(version.holders == 3)
+        memory.publish([memory.store.sharable(version, record.body)])
+        try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }
+        #expect(version.holders == 3)
+    }
+
+    // MARK: Values that this node writes
+
+    @Test
+    func `a version that another node wrote for a short time lives for days once this one wants to write it`()
+        throws
+    {
+        let record = SharedRecord.ofTest(1, in: chain)
+        let (_, key) = try put(record, seconds: 1_000)
+        let version = try memory.store.adopt(record, holders: 1, now: 1_000)
+        memory.publish([memory.store.sharable(version, record.body)])
+        try waitUntil("it lives for days") { try Int(server.command("TTL", key)) ?? 0 > 86_400 }
+    }
+
+    @Test func `all changes of holders are told at once, however many there are`() throws {
+        for number in 0..<2_500 { offer(try adopt(number)) }
+        try waitUntil("three entries are there") {
+            memory.tick()
+            return try server.command("XLEN", "dictum:1:demand") == "3"
+        }
+        #expect(memory.store.takeDemand(max: 10, keys: nil).isEmpty)
+    }
+
+    @Test func `changes of holders that the server refuses are told later`() throws {
+        offer(try adopt(1))
+        try server.command("SET", "dictum:1:demand", "of another type")
+        try waitUntil("the server has refused") {
+            memory.tick()
+            return memory.client.counts.errors["WRONGTYPE"] != nil
+        }
+        try server.command("DEL", "dictum:1:demand")
+        try waitUntil("the change is told") {
+            memory.tick()
+            return try server.command("XLEN", "dictum:1:demand") == "1"
+        }
+    }
+
+    @Test func `a renewal lengthens the lives of all parts`() throws {
+        let record = SharedRecord.ofTest(1, in: chain, count: 2_500_000)
+        let version = try memory.store.adopt(record, holders: 1, now: 1_000)
+        memory.publish([memory.store.sharable(version, record.body)])
+        try waitUntil("three parts are there") { try keys("dictum:1:v:*").count == 3 }
+        let parts = try keys("dictum:1:v:*")
+        for key in parts { try server.command("EXPIRE", key, "100") }
+        let name = SharedName(publicChain: chain, digest: version.digest)
+        let batch = SharedNews.batches([SharedNews(of: record, named: name)])[0]
+        let old = RedisStreamEntry(
+            id: RedisStreamID(milliseconds: 1_000, sequence: 0),
+            fields: [(SharedNews.Entry.versions, batch)])
+        memory.heed(.entries(stream: SharedMemory.newsPlace, [old]))
+        offer(version)
+        for key in parts {
+            try waitUntil("\(key) lives for days") {
+                memory.tick()
+                return try Int(server.command("TTL", key)) ?? 0 > 86_400
+            }
+        }
+    }
+
+    @Test func `a version that regains a holder within the minute stays, and others go`() throws {
+        let records = [1, 2].map { SharedRecord.ofTest($0, in: chain) }
+        let places = try records.map { try put($0) }
+        let lost = places.map { SharedDemand(name: $0.name, change: -1, contact: 0) }
+        memory.removeSuperseded(lost, now: 1_000)
+        // The client of the first one was offered it again meanwhile.
+        _ = try memory.store.adopt(records[0], holders: 1, now: 1_000)
+        memory.removeSuperseded([], now: 1_060)
+        try waitUntil("the other one is gone") { try keys("dictum:1:v:*").count < 2 }
+        #expect(try keys("dictum:1:v:*") == [places[0].key])
+    }
+
+    @Test func `a version that another node has removed is written again while a client holds it`() throws {
+        let records = [1, 2].map { SharedRecord.ofTest($0, in: chain) }
+        let names = records.map { SharedName(publicChain: chain, digest: $0.digest) }
+        let versions = try records.map {
+            try memory.store.adopt($0, holders: 1, now: SystemClock.unixSeconds)
+        }
+        memory.store.add(SharedDemand(name: names[0], change: -1, contact: 0), to: versions[0])
+        let news = zip(records, names).map { SharedNews(of: $0, named: $1) }
+        let removed = SharedNews.batch(names: names)
+        memory.heed(
+            .entries(
+                stream: SharedMemory.newsPlace,
+                SharedNews.batches(news).map { .now(SharedNews.Entry.versions, $0) }
+                    + [.now(SharedNews.Entry.superseded, removed)]))
+        #expect(memory.state.withLock { state in names.allSatisfy { !state.index.contains($0) } })
+        let key = try #require(memory.names.key(of: names[1]))
+        try waitUntil("the held one is there again") { try !keys("dictum:1:v:*").isEmpty }
+        #expect(try keys("dictum:1:v:*") == [key])
+    }
+
+    @Test func `a version whose path fills an entry stays on its node, and others do not`() throws {
+        let long = ChainKey(authority: "api.test", match: "/" + String(repeating: "a", count: 3_000))
+        let versions = try [long, chain].map { chain in
+            let record = SharedRecord.ofTest(1, in: chain)
+            let version = try memory.store.adopt(record, holders: 1, now: 1_000)
+            return memory.store.sharable(version, record.body)
+        }
+        memory.publish(versions)
+        try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }
+        #expect(try keys("dictum:1:v:*").count == 1)
+        try waitUntil("it is announced") {
+            try server.command("XLEN", "dictum:1:news") == "1"
+        }
+    }
+
+    @Test func `an entry has at most two kilobytes, whatever it tells`() throws {
+        let demands = (0..<100).map { number in
+            let name = SharedName(publicChain: chain, digest: Body(Array("\(number)".utf8)).digest)
+            return SharedDemand(name: name, change: -1, contact: 0)
+        }
+        memory.removeSuperseded(demands, now: 1_000)
+        memory.removeSuperseded([], now: 1_000 + Superseded.pauseSeconds)
+        try waitUntil("all are announced") {
+            try server.command("XLEN", "dictum:1:news") == "3"
+        }
+        let chains = (0..<200).map {
+            ChainKey(authority: "api.test", match: "/\($0)/" + String(repeating: "a", count: 500))
+        }
+        memory.announce(
+            chains.map {
+                SharedNews(
+                    of: SharedRecord.ofTest(1, in: $0),
+                    named: SharedName(publicChain: $0, digest: Body([1]).digest))
+            })
+        try waitUntil("all are announced") {
+            try server.command("XLEN", "dictum:1:news") == "70"
+        }
+        let largest =
+            "local m = 0 for _, e in ipairs(redis.call('XRANGE', KEYS[1], '-', '+')) do "
+            + "m = math.max(m, #e[2][2]) end return m"
+        #expect(try Int(server.command("EVAL", largest, "1", "dictum:1:news")) ?? .max <= 2_048)
+    }
+}
+
+extension SharedMemory {
+    /// Makes a memory over a store of its own, whose client is not started.
+    static func ofTest(at socket: String) throws -> SharedMemory {
+        let store = try DictionaryStore(
+            configuration: StoreConfiguration(path: ":memory:", maxBytes: 1 << 30))
+        var settings = RedisSettings(address: .unix(path: socket))
+        settings.timeout = 30_000
+        let client = RedisClient(settings: settings) { _ in }
+        return SharedMemory(
+            purgeMaker: PurgeMaker(store: store), client: client, commonKeys: nil, bytesMax: 32 << 20
+        ) { _ in }
+    }
+}
+
+extension SharedRecord {
+    /// A record with a body of noise.
+    static func ofTest(_ number: Int, in chain: ChainKey, count: Int = 300) -> SharedRecord {
+        ofTest(Body(Noise.bytes(count, seed: UInt64(number))), in: chain)
+    }
+
+    static func ofTest(_ body: Body, in chain: ChainKey) -> SharedRecord {
+        let facts = VersionFacts(
+            digest: body.digest, url: "/feed", variant: "", etag: nil, contentType: nil, bytes: body.count,
+            maxAge: 86_400)
+        return SharedRecord(
+            chain: chain, facts: facts, rank: SystemClock.unixMicroseconds, body: body)
+    }
+}
