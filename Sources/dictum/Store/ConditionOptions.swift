@@ -30,6 +30,15 @@ struct ConditionOptions: ParsableArguments {
 
     func validate() throws { _ = try order() }
 
+    /// Throws if versions that are to be removed belong to several hosts, and none is chosen.
+    func requireOneHost(_ authorities: [String]) throws {
+        let hosts = Set(authorities).sorted()
+        guard host == nil, hosts.count > 1 else { return }
+        throw CommandError(
+            "versions of \(hosts.count) hosts have \(text); choose one with --host: "
+                + hosts.prefix(8).joined(separator: ", ") + (hosts.count > 8 ? ", …" : ""))
+    }
+
     private func order() throws -> PurgeOrder {
         var order = PurgeOrder()
         for (condition, value) in given {

@@ -159,12 +159,8 @@ struct SharedCatalogue {
         try delete(all)
     }
 
-    /// Removes everything under the prefix and schema; returns the number of keys.
-    func removeAll() throws -> Int {
-        let found = try scan()
-        try delete(Array(found))
-        return found.count
-    }
+    /// Removes everything under the prefix and schema.
+    func removeAll() throws { try delete(Array(scan())) }
 
     private func delete(_ keys: [String]) throws {
         for start in stride(from: 0, to: keys.count, by: Self.batchCount) {

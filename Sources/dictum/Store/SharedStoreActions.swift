@@ -99,30 +99,41 @@ struct SharedStoreActions {
         if !check.damaged.isEmpty && !repairs { throw ExitCode.failure }
     }
 
-    private struct Removal: Encodable {
-        let removed: Int
-        let isDryRun: Bool
-    }
-
-    /// Removes the versions with these digests, or of these chains; without any, everything.
+    /// Removes the versions with these digests, or of these chains; without any, every key of the prefix.
     func remove(_ digests: [DigestArgument], _ conditions: ConditionOptions, isAll: Bool, isDryRun: Bool)
         throws
     {
-        if isAll, !isDryRun { return try report(catalogue.removeAll(), "key", isDryRun) }
         let keys = try catalogue.versionKeys()
-        if isAll { return try report(keys.count, "version", isDryRun) }
+        let entries = try catalogue.entries(among: keys)
         let chosen =
-            try digests.isEmpty
-            ? self.chosen(conditions, among: catalogue.entries(among: keys)).map(\.key)
-            : keys.filter { key in
-                SharedName(key: key).map { name in digests.contains { $0.names(name.digest) } } ?? false
-            }
-        guard !chosen.isEmpty else {
-            throw CommandError(
-                "no version in \(catalogue.url) has \(digests.isEmpty ? conditions.text : "such a digest")")
+            try isAll
+            ? keys : digests.isEmpty ? keysOf(conditions, among: entries) : keysOf(digests, among: keys)
+        if !isDryRun {
+            if isAll { try catalogue.removeAll() } else { try catalogue.remove(chosen) }
         }
-        if !isDryRun { try catalogue.remove(chosen) }
-        try report(chosen.count, "version", isDryRun)
+        let announced = Dictionary(entries.map { ($0.key, $0) }) { first, _ in first }
+        let removed = chosen.compactMap { key in
+            announced[key].map { RemovalReport.Entry($0) }
+                ?? SharedName(key: key).map { RemovalReport.Entry($0.digest) }
+        }
+        try RemovalReport(removed, isDryRun: isDryRun).write(isJSON: isJSON)
+    }
+
+    private func keysOf(_ digests: [DigestArgument], among keys: [String]) throws -> [String] {
+        let names = keys.compactMap { key in SharedName(key: key).map { (key, $0.digest) } }
+        let chosen = try Set(digests.map { try $0.choose(among: names.map(\.1), in: catalogue.url) })
+        return names.filter { chosen.contains($0.1) }.map(\.0)
+    }
+
+    private func keysOf(_ conditions: ConditionOptions, among entries: [SharedCatalogue.Entry]) throws
+        -> [String]
+    {
+        let chosen = try self.chosen(conditions, among: entries)
+        guard !chosen.isEmpty else {
+            throw CommandError("no version in \(catalogue.url) has \(conditions.text)")
+        }
+        try conditions.requireOneHost(chosen.map(\.chain.authority))
+        return chosen.map(\.key)
     }
 
     /// Returns the entries that meet every condition; what their URLs are is not announced.
@@ -131,12 +142,5 @@ struct SharedStoreActions {
     {
         let purge = try conditions.purge(configuration)
         return entries.filter { purge.includes($0.chain, url: nil, rank: 0) }
-    }
-
-    private func report(_ count: Int, _ noun: String, _ isDryRun: Bool) throws {
-        if isJSON {
-            return try StandardOutput.write(OutputFormat.json(Removal(removed: count, isDryRun: isDryRun)))
-        }
-        try StandardOutput.write((isDryRun ? "would remove " : "removed ") + OutputFormat.count(count, noun))
     }
 }

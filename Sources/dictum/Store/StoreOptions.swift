@@ -106,8 +106,21 @@ struct DigestArgument {
         }
     }
 
-    /// Returns true if the argument stands for the digest; it may stand for several.
-    func names(_ digest: Digest) -> Bool { digest.hex.hasPrefix(prefix) }
+    /// Returns the one digest that the argument stands for; throws if there is none in the store at `place`, or several.
+    func choose(among digests: some Sequence<Digest>, in place: String) throws -> Digest {
+        let found = Set(digests.filter { $0.hex.hasPrefix(prefix) })
+        guard let digest = found.first else {
+            throw CommandError(
+                "no version in \(place) has the digest \(text); `dictum store list --versions` lists all")
+        }
+        guard found.count == 1 else {
+            throw CommandError(
+                "\(text) is ambiguous, since \(found.count) digests begin with it; give more digits: "
+                    + found.map(\.hex).sorted().prefix(8).joined(separator: ", ")
+                    + (found.count > 8 ? ", …" : ""))
+        }
+        return digest
+    }
 }
 
 /// An open store, and its configuration if one was given.
@@ -137,18 +150,8 @@ struct OpenedStore {
 
     /// Returns the versions with a digest; throws if there is none, or if the prefix is ambiguous.
     func versions(_ digest: DigestArgument) throws -> [Version] {
-        let found = try catalogue.versions().filter { digest.names($0.digest) }
-        let digests = Set(found.map(\.digest.hex)).sorted()
-        guard !digests.isEmpty else {
-            throw CommandError(
-                "no version in \(catalogue.path) has the digest \(digest.text); `dictum store list --versions` lists all"
-            )
-        }
-        guard digests.count == 1 else {
-            throw CommandError(
-                "\(digest.text) is ambiguous, since \(digests.count) digests begin with it; give more digits: "
-                    + digests.prefix(8).joined(separator: ", ") + (digests.count > 8 ? ", …" : ""))
-        }
-        return found
+        let versions = try catalogue.versions()
+        let chosen = try digest.choose(among: versions.lazy.map(\.digest), in: catalogue.path)
+        return versions.filter { $0.digest == chosen }
     }
 }

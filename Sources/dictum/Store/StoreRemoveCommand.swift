@@ -64,12 +64,7 @@ struct StoreRemoveCommand: ParsableCommand {
                 "no version in \(opened.catalogue.path) has \(conditions.text); `dictum store list` lists all"
             )
         }
-        let hosts = Set(versions.map(\.chainKey.authority)).sorted()
-        guard all || conditions.host != nil || hosts.count == 1 else {
-            throw CommandError(
-                "versions of \(hosts.count) hosts have \(conditions.text); choose one with --host: "
-                    + hosts.prefix(8).joined(separator: ", ") + (hosts.count > 8 ? ", …" : ""))
-        }
+        if !all { try conditions.requireOneHost(versions.map(\.chainKey.authority)) }
         return versions
     }
 }
@@ -80,20 +75,6 @@ struct StoreRemoval {
     let isJSON: Bool
     /// True to keep versions that clients have wanted since the command read them.
     var sparesWanted = false
-
-    private struct Report: Encodable {
-        struct Entry: Encodable {
-            let sha256: String
-            let authority: String
-            let url: String
-            let bytes: Int
-            let cause: String?
-        }
-        let dryRun: Bool
-        let removedVersions: Int
-        let removedBytes: Int
-        let versions: [Entry]
-    }
 
     /// Removes versions, prints one line per version and the total, and returns the space to the file system.
     ///
@@ -107,34 +88,9 @@ struct StoreRemoval {
             try catalogue.remove(versions, sparingWanted: sparesWanted) { removed += $0 }
             if !removed.isEmpty { try catalogue.shrink() }
         }
-        let written = Result { try StandardOutput.write(isJSON ? json(removed, why) : text(removed, why)) }
+        let report = RemovalReport(removed.map { .init($0, cause: why($0)) }, isDryRun: isDryRun)
+        let written = Result { try report.write(isJSON: isJSON) }
         try outcome.get()
         try written.get()
-    }
-
-    private func json(_ removed: [Version], _ why: (Version) -> String?) -> String {
-        OutputFormat.json(
-            Report(
-                dryRun: isDryRun, removedVersions: removed.count,
-                removedBytes: removed.reduce(0) { $0 + $1.bytes },
-                versions: removed.map {
-                    .init(
-                        sha256: $0.digest.hex, authority: $0.chainKey.authority, url: $0.url, bytes: $0.bytes,
-                        cause: why($0))
-                }))
-    }
-
-    private func text(_ removed: [Version], _ why: (Version) -> String?) -> String {
-        let sum =
-            "\(OutputFormat.count(removed.count, "version")) \(isDryRun ? "would be removed" : "removed"), "
-            + OutputFormat.size(removed.reduce(0) { $0 + $1.bytes })
-        guard !removed.isEmpty else { return sum }
-        let rows = removed.map { version in
-            [
-                String(version.digest.hex.prefix(16)), version.chainKey.authority + version.url,
-                OutputFormat.size(version.bytes), why(version),
-            ].compactMap(\.self)
-        }
-        return OutputFormat.table(rows) + "\n" + sum
     }
 }

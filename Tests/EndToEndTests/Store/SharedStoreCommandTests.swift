@@ -36,9 +36,11 @@ struct SharedStoreCommandTests {
             _ = try proxy.process.waitFor("connected")
         }
 
-        func run(_ command: String, _ arguments: String...) throws -> ProcessResult {
+        func run(_ arguments: String...) throws -> ProcessResult { try run(arguments) }
+
+        func run(_ arguments: [String]) throws -> ProcessResult {
             try RunningProcess.run(
-                ["store", command, "--shared", "--config", "\(folder.path)/dictum.yaml"] + arguments)
+                ["store"] + arguments + ["--shared", "--config", "\(folder.path)/dictum.yaml"])
         }
 
         func listing() throws -> Listing {
@@ -75,10 +77,46 @@ struct SharedStoreCommandTests {
             #expect(try fixture.server.command("EXISTS", key) == "0")
         }
         #expect(try fixture.run("rm", version.sha256).status == 1)
-        #expect(try fixture.run("rm", "--all", "--dry-run").text.hasPrefix("would remove 0 versions"))
+        #expect(try fixture.run("rm", "--all", "--dry-run").text == "0 versions would be removed, 0 B\n")
         fixture.proxy.process.stop()
         #expect(try fixture.run("rm", "--all").status == 0)
         #expect(try fixture.server.command("DBSIZE") == "0")
+    }
+
+    private struct Removal: Decodable {
+        let dry_run: Bool
+        let removed_versions: Int
+        let removed_bytes: Int
+        let versions: [Listing.Version]
+    }
+
+    @Test func `rm takes the versions of one host only, and reports those as for a node's own store`() throws
+    {
+        let body = Array("{\"items\": [\(String(repeating: "\"abcdefgh\", ", count: 500)) 1]}".utf8)
+        let fixture = try Fixture(body: body)
+        for host in ["one.test", "two.test"] {
+            let fetched = try RunningProcess.run(
+                ["curl", "-sS", "-H", "Host: \(host)", fixture.proxy.url("/api/feed")], of: "/usr/bin/env")
+            #expect(fetched.output == body)
+        }
+        try waitUntil("both versions are published") { try fixture.listing().versions.count == 2 }
+
+        let both = try fixture.run("rm", "--path", "/api/feed")
+        #expect(both.status == 1 && both.errors.contains("choose one with --host: one.test, two.test"))
+        let unknown = try fixture.run("rm", "0000000000")
+        #expect(unknown.status == 1 && unknown.errors.contains("has the digest 0000000000"))
+        #expect(try fixture.listing().versions.count == 2)
+
+        for isDryRun in [true, false] {
+            let result = try fixture.run(
+                ["rm", "--path", "/api/feed", "--host", "one.test", "--json"]
+                    + (isDryRun ? ["--dry-run"] : []))
+            let removal = try JSONDecoder().decode(Removal.self, from: Data(result.output))
+            #expect(removal.dry_run == isDryRun && removal.removed_versions == 1)
+            #expect(removal.removed_bytes == body.count && removal.versions.map(\.authority) == ["one.test"])
+            #expect(removal.versions.map(\.match) == ["/api/feed"])
+        }
+        #expect(try fixture.listing().versions.map(\.authority) == ["two.test"])
     }
 
     @Test func `a server that is not there, and options that do not go together, are named`() throws {
