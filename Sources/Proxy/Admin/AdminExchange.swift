@@ -89,12 +89,8 @@ struct AdminResponse: Sendable {
         var headers = Headers()
         headers.append(.contentType, contentType)
         headers.append(.cacheControl, "no-store")
-        // No other page may read a response, or take it for something else.
-        headers.append(.xContentTypeOptions, "nosniff")
-        headers.append(.crossOriginResourcePolicy, "same-origin")
         for (name, value) in fields { headers.append(name, value) }
-        head = ResponseHead(status: status, headers: headers)
-        body = Array(text.utf8)
+        self.init(ResponseHead(status: status, headers: headers), Array(text.utf8))
     }
 
     /// Creates the response to a refused request, in the media type that the client accepts.
@@ -103,8 +99,15 @@ struct AdminResponse: Sendable {
             accept: accept)
         var head = rendered.head
         if let (name, value) = refusal.field { head.headers.append(name, value) }
-        self.head = head
-        body = rendered.body
+        self.init(head, rendered.body)
+    }
+
+    private init(_ head: ResponseHead, _ body: [UInt8]) {
+        var head = head
+        // No other page may read a response, or take it for something else.
+        head.headers.append(.xContentTypeOptions, "nosniff")
+        head.headers.append(.crossOriginResourcePolicy, "same-origin")
+        (self.head, self.body) = (head, body)
     }
 }
 

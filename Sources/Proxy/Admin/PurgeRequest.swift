@@ -14,13 +14,20 @@ struct PurgeRequest: Sendable, Equatable {
     private static let textMax = 1_024
 
     /// Reads the query of a URL.
+    ///
+    /// A second value of one condition would silently take the place of the first.
     init(_ query: String?) throws(AdminRefusal) {
+        var names: Set<String> = []
         for parameter in (query ?? "").split(separator: "&") {
             let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, let value = String(parts[1]).removingPercentEncoding, !value.isEmpty,
                 value.utf8.count <= Self.textMax
             else { throw Self.refusal("each parameter needs a value, of at most \(Self.textMax) bytes") }
-            try read(String(parts[0]), value)
+            let name = String(parts[0])
+            guard names.insert(name).inserted || name == "user" else {
+                throw Self.refusal("\(name) is there twice; each may have one value")
+            }
+            try read(name, value)
         }
         guard order != PurgeOrder() || !user.isEmpty else {
             throw Self.refusal("give at least one of host, path, route and user")
@@ -43,7 +50,9 @@ struct PurgeRequest: Sendable, Equatable {
                 throw Self.refusal(
                     "user is ITEM=VALUE, such as cookie:session=abc or authorization=Bearer abc")
             }
-            user[known.text] = item[1]
+            guard user.updateValue(item[1], forKey: known.text) == nil else {
+                throw Self.refusal("\(known.text) is there twice; purge one user after the other")
+            }
         case "dry_run":
             guard let flag = ["true": true, "false": false][value] else {
                 throw Self.refusal("dry_run is true or false")

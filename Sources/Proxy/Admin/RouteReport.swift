@@ -11,13 +11,14 @@ struct RouteReports: Encodable, Sendable {
     init(_ snapshot: AdminStatus.Snapshot) {
         let context = snapshot.context
         let configured = context.configuration.routes
+        let byText = Dictionary(configured.map { ($0.text, $0) }) { first, _ in first }
         let totals = SavingsReport.Live.byRoute(snapshot.samples, context.gain.totals)
         time = Int(SystemClock.unixSeconds)
         let names = context.routeNames
         var seen: Set<String> = []
         let all = (configured.map(\.text) + names.texts + ["none"]).filter { seen.insert($0).inserted }
         routes = all.compactMap { text in
-            let route = configured.first { $0.text == text }
+            let route = byText[text]
             let live = totals[text]
             guard route != nil || live != nil else { return nil }
             let position = names.position(of: text)

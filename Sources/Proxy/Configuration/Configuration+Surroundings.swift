@@ -100,8 +100,16 @@ extension Configuration {
         do throws(StoreError) {
             try StoreKeyFile.check(at: file) { warn($0, at: position) }
         } catch {
-            reader.report("store.key_file: \(error)", at: position)
+            return reader.report("store.key_file: \(error)", at: position)
         }
+        // By default it lies beside the store, whose folder is checked already.
+        guard store.keyFile != nil, StoreKeyFile.isMissing(file), let problem = Self.problem(ofFolderOf: file)
+        else { return }
+        warn(
+            "store.key_file: \(problem), or "
+                + (hasPrivateRoutes
+                    ? "serve does not start" : "personal dictionaries last until the next start"),
+            at: position)
     }
 }
 

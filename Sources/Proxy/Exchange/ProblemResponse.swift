@@ -21,7 +21,7 @@ struct ProblemResponse {
         if Self.prefersJSON(accept) {
             headers.append(.contentType, "application/problem+json")
             text =
-                #"{"type":"about:blank","title":"\#(title)","status":\#(status.rawValue),"detail":"\#(detail)"}"#
+                #"{"type":"about:blank","title":"\#(title)","status":\#(status.rawValue),"detail":"\#(Self.escaped(detail))"}"#
         } else {
             headers.append(.contentType, "text/plain; charset=utf-8")
             text = "\(status.rawValue) \(title): \(detail)"
@@ -30,6 +30,19 @@ struct ProblemResponse {
         if let acceptEncoding { headers.append(.acceptEncoding, acceptEncoding) }
         if let retryAfter { headers.append(.retryAfter, String(retryAfter)) }
         return (ResponseHead(status: status, headers: headers), Array((text + "\n").utf8))
+    }
+
+    // A detail may quote what a client sent.
+    private static func escaped(_ text: String) -> String {
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": escaped += "\\\(scalar)"
+            case ..<" ": escaped += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+            default: escaped.unicodeScalars.append(scalar)
+            }
+        }
+        return escaped
     }
 
     /// Returns true if a client names JSON, or takes anything without asking for text.

@@ -257,10 +257,10 @@ private let routes = """
         throws
     {
         let folder = try TemporaryFolder()
-        func check(_ settings: String) throws -> ProcessResult {
+        func check(_ settings: String, store: String = "") throws -> ProcessResult {
             let text = """
                 upstream: {urls: ["http://127.0.0.1:9"]}
-                store: {path: "\(folder.path)/store.sqlite"}
+                store: {path: "\(folder.path)/store.sqlite"\(store)}
                 \(settings)
                 """
             try folder.write(Array(text.utf8), to: "dictum.yaml")
@@ -268,6 +268,12 @@ private let routes = """
         }
         let missing = try check(routes)
         #expect(missing.status == 0 && missing.errors.isEmpty)
+        let nowhere = try check(routes, store: ", key_file: \"\(folder.path)/nowhere/store.key\"")
+        #expect(
+            nowhere.status == 0
+                && nowhere.errors.contains("nowhere does not exist: create it, or serve does not start"))
+        let unused = try check("", store: ", key_file: \"\(folder.path)/nowhere/store.key\"")
+        #expect(unused.errors.contains("or personal dictionaries last until the next start"))
         #expect(folder.names() == ["dictum.yaml"])
         let key = "dictum-key-1 " + Base64.encode([UInt8](repeating: 7, count: 32)) + "\n"
         for (text, mode) in [(key, 0o640), ("short\n", 0o600)] {

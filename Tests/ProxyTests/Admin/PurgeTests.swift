@@ -161,13 +161,21 @@ extension TestProxy {
         "", "dry_run=true", "path=feed", "path=/a?b", "path=", "host=a&colour=red",
         "user=cookie:session%3Dann",
         "host=a&user=session", "host=a&user=cookie:session%3Dann&user=cookie:other%3D1", "route=/nothing",
-        "dry_run=yes&host=a",
+        "dry_run=yes&host=a", "path=/feed&path=/other", "dry_run=true&dry_run=false&path=/feed",
+        "host=api.test&user=cookie:session%3Dann&user=cookie:session%3Dbob", "route=a%22b%0D%0A%C3%A9",
     ])
-    func `an order without a condition, or with one that means nothing, removes nothing`(query: String) throws
-    {
+    func `an order without a condition, or with one that means nothing or is there twice, removes nothing`(
+        query: String
+    ) throws {
         let proxy = try proxy()
         _ = try proxy.fetch("/feed")
-        #expect(try proxy.purge(query).status == 400)
+        let answer = try proxy.admin(
+            "POST /purge?\(query) HTTP/1.1", "Host: localhost", "Content-Type: application/json",
+            "Accept: application/json")
+        #expect(answer.status == 400 && answer["X-Content-Type-Options"] == "nosniff")
+        let problem = try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any]
+        let detail = try #require(problem?["detail"] as? String)
+        #expect(!query.hasPrefix("route=a") || detail.contains("a\"b\r\né"))
         #expect(try proxy.usesFirst("/feed"))
     }
 

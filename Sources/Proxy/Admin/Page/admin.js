@@ -89,7 +89,7 @@ const reasonTexts = {
   "ineligible-size": "The body is shorter than min_size.",
   "event-stream": "An event stream.",
   "ineligible-status": "The status is not 200, as with 304.",
-  "ineligible-method": "The method is not GET, HEAD or POST.",
+  "ineligible-method": "The method is not GET, HEAD, QUERY or POST.",
   "range": "A part of a body.",
   "no-transform": "The request or the response says no-transform.",
   "coded-upstream": "The upstream used a coding that Dictum does not undo.",
@@ -286,9 +286,12 @@ const askForToken = (isWrong) => {
 
 byId("login-form").addEventListener("submit", (event) => {
   event.preventDefault();
-  state.token = byId("token").value.trim();
-  sessionStorage.setItem("dictum-token", state.token);
+  const token = byId("token").value.trim();
   byId("token").value = "";
+  // A field can carry no other characters: the browser would fail at each request, as if the connection were lost.
+  if (!/^[\x21-\x7e]+$/.test(token)) return askForToken(true);
+  state.token = token;
+  sessionStorage.setItem("dictum-token", token);
   byId("login").close();
   poll();
 });
