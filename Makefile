@@ -77,13 +77,13 @@ sanitize:
 
 MINUTES = 30
 
-soak: build
+soak: setup build
 	@.ci/setup test
 	@Tests/Soak/run --minutes $(MINUTES)
 
 REQUESTS = 100000
 
-totals: build
+totals: setup build
 	@.ci/setup test
 	@Tests/Totals/run --requests $(REQUESTS)
 
@@ -94,12 +94,12 @@ attack: setup build
 	@Tests/Attack/run --seconds $(SECONDS)
 	@Tests/Attack/floods --seconds $(SECONDS)
 
-clients: build
+clients: setup build
 	@.ci/setup clients
 	@Tests/Apple/check
 	@Tests/Clients/run --all
 
-fleet: build
+fleet: setup build
 	@.ci/setup fleet
 	@Tests/Fleet/run
 
