@@ -30,6 +30,17 @@ extension Headers {
         return count(of: name) <= 1 ? first(name) : values(name).joined(separator: ", ")
     }
 
+    /// Returns the same as the bytes that came: what is no UTF-8 differs from what a text repairs it to.
+    package func joinedBytes(_ name: HeaderName) -> [UInt8]? {
+        guard mayContain(name) else { return nil }
+        var bytes: [UInt8]?
+        forEachValue(of: name) { value in
+            if bytes != nil { bytes?.append(", ") } else { bytes = [] }
+            bytes?.append(value)
+        }
+        return bytes
+    }
+
     /// Compares the first value of this name with an ASCII literal in any case; false if there is none.
     package func firstEquals(_ name: HeaderName, _ lowercasedASCII: StaticString) -> Bool {
         guard mayContain(name), let line = firstLine(of: name) else { return false }

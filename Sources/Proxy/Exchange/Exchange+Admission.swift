@@ -53,10 +53,10 @@ extension Exchange {
     }
 
     /// Returns the value of a request field where a response varies by it; nil if the request is without it.
-    func variantValue(_ name: String) -> String? {
+    func variantValue(_ name: String) -> [UInt8]? {
         // A request whose cookies all are ignored gets the anonymous variant.
         if name == "cookie", !facts.hasCookie { return nil }
-        return HeaderName(name).flatMap { request.headers.joined($0) }
+        return HeaderName(name).flatMap { request.headers.joinedBytes($0) }
     }
 
     /// Returns the version that a 304 is about, with its target: what the client holds is offered again with the id that it

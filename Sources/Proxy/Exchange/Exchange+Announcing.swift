@@ -166,10 +166,7 @@ extension Exchange {
         guard let newest = known.first else { return nil }
         let route = context.routes.route(of: newest)
         guard context.routes.mayName(route), let dictionary = route.dictionary else { return nil }
-        let fitting = known.first { version in
-            VariantKey.fits(version.variant) { name in HeaderName(name).flatMap { request.headers.joined($0) }
-            }
-        }
+        let fitting = known.first { VariantKey.fits($0.variant, values: variantValue) }
         return context.linkRegistry.announced(
             chain, variant: (fitting ?? newest).variant, isLearned: isLearned, index: proxy.index,
             lifeSeconds: dictionary.linkLifeSeconds, now: now)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct StoreVariantKeyTests {
     private func key(_ names: [String], _ values: [String: String]) -> String {
-        VariantKey.make(names: names) { values[$0] }
+        VariantKey.make(names: names) { values[$0].map { Array($0.utf8) } }
     }
 
     @Test func `a value cannot pretend to be the next field`() {
@@ -43,9 +43,26 @@ import Testing
         ("user-agent", String(repeating: "a", count: 200), String(repeating: "a", count: 201), false),
     ])
     func `values that mean the same are one variant`(name: String, one: String, other: String, isSame: Bool) {
-        let keys = [one, other].map { value in VariantKey.make(names: [name]) { _ in value } }
+        let keys = [one, other].map { value in VariantKey.make(names: [name]) { _ in Array(value.utf8) } }
         #expect((keys[0] == keys[1]) == isSame)
         #expect(keys[0].utf8.count < 200)
-        #expect(VariantKey.fits(keys[0]) { _ in other } == isSame)
+        #expect(VariantKey.fits(keys[0]) { _ in Array(other.utf8) } == isSame)
+    }
+
+    @Test func `no value can pretend to be another that is replaced by its digest`() throws {
+        let long = String(repeating: "text/html, ", count: 20)
+        let hidden = key(["x-any"], ["x-any": long])
+        let digest = Digest(of: long.utf8.span).base64URL
+        #expect(hidden == "5:x-any#43:\(digest);")
+        #expect(VariantKey.names(in: hidden) == ["x-any"])
+        for forged in [digest, "sha-256 \(digest)", "#43:\(digest)"] {
+            #expect(key(["x-any"], ["x-any": forged]) != hidden)
+        }
+    }
+
+    @Test func `bytes that are no UTF-8 are not repaired into the same value`() {
+        let keys = [0xFC, 0xF6].map { byte in VariantKey.make(names: ["x-city"]) { _ in [0x4D, byte, 0x6C] } }
+        #expect(keys[0] != keys[1] && VariantKey.names(in: keys[0]) == ["x-city"])
+        #expect(keys[0] != key(["x-city"], ["x-city": "M\u{FFFD}l"]))
     }
 }

@@ -62,7 +62,7 @@ extension DictionaryIndex {
         package func version(row: Int64) -> Version? { usable(index.version(row: row)) }
 
         /// Returns the newest version of a URL with a head for revalidation, if its variant fits the request.
-        package func newestWithHead(chain: ChainKey, url: String, values: (String) -> String?) -> Version? {
+        package func newestWithHead(chain: ChainKey, url: String, values: (String) -> [UInt8]?) -> Version? {
             return index.newestWithHead(chain, url: url) {
                 $0.isCurrent && VariantKey.fits($0.variant, values: values)
             }

@@ -42,13 +42,14 @@ package struct VersionKey: Hashable, Sendable {
 package enum VariantKey {
     /// Returns the text for a combination of values; no other combination has the same.
     ///
-    /// Each name and value is preceded by its length, so that no value can imitate the next field.
+    /// Each name and value is preceded by its length, so that no value can imitate the next field. A long value, and one that
+    /// is no UTF-8, is replaced by its SHA-256, behind another sign, so that no value can imitate it either.
     /// Accept-Encoding, Available-Dictionary and Dictionary-ID are left out: they choose the coding, not the
     /// body (RFC 9842 section 6.2). `values` gets lower-case names. It returns nil for a missing field, which
     /// differs from an empty one. The operation that the request's body names follows: its names have braces, which those
     /// of fields have not.
     package static func make(
-        names: [String], operation: RequestOperation? = nil, values: (String) -> String?
+        names: [String], operation: RequestOperation? = nil, values: (String) -> [UInt8]?
     ) -> String {
         guard !names.isEmpty || operation != nil else { return "" }
         let fields = Set(names.map { $0.lowercased() }).subtracting([
@@ -57,28 +58,30 @@ package enum VariantKey {
         var text = ""
         for name in fields.sorted() {
             text += "\(name.utf8.count):\(name)"
-            if let value = values(name).map({ normalized($0, of: name) }) {
-                text += "=\(value.utf8.count):\(value)"
-            }
+            if let value = values(name) { text += written(value, of: name) }
             text += ";"
         }
         for (name, value) in operation?.members ?? [] {
-            let value = normalized(value, of: "")
-            text += "\(name.utf8.count + 2):{\(name)}=\(value.utf8.count):\(value);"
+            text += "\(name.utf8.count + 2):{\(name)}\(written(Array(value.utf8), of: ""));"
         }
         return text
+    }
+
+    private static func written(_ value: [UInt8], of name: String) -> String {
+        let text = String(validating: value, as: UTF8.self).map { normalized($0, of: name) }
+        if let text, text.utf8.count <= valueBytesMax { return "=\(text.utf8.count):\(text)" }
+        let whole = text.map { Array($0.utf8) } ?? value
+        let digest = Digest(of: whole.span).base64URL
+        return "#\(digest.utf8.count):\(digest)"
     }
 
     /// Returns the normalized value of a field.
     ///
     /// White space between the members of a list has no meaning (RFC 9110 section 5.6.1), nor has the case of
-    /// languages and charsets (sections 8.4.1 and 12.5.4) or of an origin. A long value is replaced by its
-    /// SHA-256.
-    static func normalized(_ value: String, of name: String) -> String {
+    /// languages and charsets (sections 8.4.1 and 12.5.4) or of an origin.
+    private static func normalized(_ value: String, of name: String) -> String {
         let text = isList(name) && !value.contains("\"") ? members(of: value) : value
-        let cased = isCaseless(name) ? text.lowercased() : text
-        guard cased.utf8.count > valueBytesMax else { return cased }
-        return "sha-256 " + Digest(of: cased.utf8.span).base64URL
+        return isCaseless(name) ? text.lowercased() : text
     }
 
     private static let valueBytesMax = 128
@@ -96,7 +99,7 @@ package enum VariantKey {
     }
 
     /// True if a request with these values gives the same text.
-    package static func fits(_ key: String, values: (String) -> String?) -> Bool {
+    package static func fits(_ key: String, values: (String) -> [UInt8]?) -> Bool {
         guard let names = names(in: key) else { return false }
         return make(names: names, values: values) == key
     }
@@ -108,7 +111,7 @@ package enum VariantKey {
         while !rest.isEmpty {
             guard let name = counted(&rest) else { return nil }
             names.append(name)
-            if rest.first == UInt8(ascii: "=") {
+            if rest.first == UInt8(ascii: "=") || rest.first == UInt8(ascii: "#") {
                 rest = rest.dropFirst()
                 guard counted(&rest) != nil else { return nil }
             }
