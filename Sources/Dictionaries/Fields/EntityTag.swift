@@ -1,6 +1,9 @@
 internal import Primitives
 
 /// An entity tag (RFC 9110 section 8.8.3).
+///
+/// The RFC allows bytes that are no UTF-8. They become U+FFFD in a text, and two tags would be equal that are not. So a tag
+/// with that character is none here: it is forwarded as it came, and equals no other.
 package struct EntityTag: Hashable, Sendable {
     /// The opaque tag with its quotation marks.
     package let opaque: String
@@ -89,11 +92,18 @@ extension EntityTag {
         guard offset < text.count, text[offset] == UInt8(ascii: "\"") else { return nil }
         var end = offset + 1
         while end < text.count, text[end] != UInt8(ascii: "\"") {
-            guard text[end] > 0x20, text[end] != 0x7F else { return nil }
+            guard text[end] > 0x20, text[end] != 0x7F, !isReplacement(in: text, endingAt: end) else {
+                return nil
+            }
             end += 1
         }
         guard end < text.count else { return nil }
         return Position(opaque: offset..<end + 1, isWeak: isWeak)
+    }
+
+    /// Returns true if U+FFFD ends with this byte.
+    private static func isReplacement(in text: Span<UInt8>, endingAt end: Int) -> Bool {
+        text[end] == 0xBD && end >= 2 && text[end - 1] == 0xBF && text[end - 2] == 0xEF
     }
 }
 

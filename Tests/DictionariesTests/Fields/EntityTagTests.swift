@@ -5,7 +5,7 @@ internal import Testing
 struct EntityTagTests {
     @Test(arguments: [
         "", "a", "\"", "\"a", "a\"", "w/\"a\"", "W/a", "W/", "W", "W /\"a\"", "\"a\" \"b\"", "\"a\"b",
-        "\"a b\"", "*",
+        "\"a b\"", "*", "\"\u{FFFD}\"", "W/\"a\u{FFFD}b\"",
     ])
     func `anything but one entity tag is none`(text: String) {
         #expect(EntityTag(text) == nil)

@@ -92,6 +92,14 @@ private let codings = ["identity", "gzip", "br", "zstd", "dcz", "dcb"]
         #expect(try proxy.fetch("/feed", #"If-None-Match: W/"v1""#).status == 304)
     }
 
+    /// Whatever is no UTF-8 becomes this character in a text, so that two tags would be equal that are not.
+    @Test func `a tag whose bytes are no text is nobody's, and goes out as it came`() throws {
+        let proxy = try TestProxy(json(first, "ETag: \"\u{FFFD}\""))
+        let answer = try proxy.fetch("/feed", "If-None-Match: \"\u{FFFD}\"", "Accept-Encoding: identity")
+        #expect(answer.status == 200 && answer.carries(first) && answer["ETag"] == "\"\u{FFFD}\"")
+        #expect(try proxy.fetch("/feed", "Accept-Encoding: gzip")["ETag"] == nil)
+    }
+
     @Test func `what the upstream coded itself is a 304 too`() throws {
         let bytes = try Codec.encode(first.span, .gzip)
         let proxy = try TestProxy(json(bytes, "Content-Encoding: gzip", #"ETag: "v1""#))
