@@ -4,6 +4,8 @@ struct PatternSources {
     private(set) var pathname: [PatternToken]
     /// The pattern of the query; nil if any query matches.
     private(set) var search: [PatternToken]?
+    /// The text that the pattern has as an absolute path.
+    private(set) var absolute = ""
 
     /// Splits a pattern and resolves it against the path of the URL that it came from.
     init(_ text: String, basePath: String, origin: String?) throws(PatternError) {
@@ -20,21 +22,28 @@ struct PatternSources {
         }
         pathname = Array(rest[..<searchStart])
         search = searchStart < rest.endIndex ? Array(rest[(searchStart + 1)...]) : nil
-        resolve(basePath: basePath, isWholeURL: start > 0, at: start)
+        let written = start < tokens.count ? scalars[tokens[start].offset...] : []
+        absolute = resolve(basePath: basePath, isWholeURL: start > 0)
+        absolute.unicodeScalars.append(contentsOf: written)
     }
 
-    private mutating func resolve(basePath: String, isWholeURL: Bool, at start: Int) {
+    /// Completes the path; returns the text to be written before that of the pattern.
+    private mutating func resolve(basePath: String, isWholeURL: Bool) -> String {
         if pathname.isEmpty, isWholeURL {
             // "https://example.com" matches every path, "https://example.com?a" only the root.
             let kind: PatternToken.Kind = search == nil ? .asterisk : .character("/")
             pathname = [PatternToken(kind: kind, offset: 0)]
+            return search == nil ? "/*" : "/"
         } else if pathname.isEmpty, search != nil {
             pathname = Self.literal(basePath[...])
+            return URLPattern.escaped(basePath)
         } else if !Self.isAbsolute(pathname) {
             let slash = basePath.utf8.lastIndex(of: UInt8(ascii: "/"))
             let directory = slash.map { basePath[...$0] } ?? "/"
             pathname = Self.literal(directory) + pathname
+            return URLPattern.escaped(directory)
         }
+        return ""
     }
 
     private static func literal(_ text: Substring) -> [PatternToken] {

@@ -33,6 +33,15 @@ package struct URLPattern: Sendable {
         }
     }
 
+    /// Returns the same pattern as an absolute path, of which the meaning does not depend on the URL that it came from; nil if
+    /// it is malformed, or for another origin.
+    package static func absolute(_ text: String, basePath: String, origin: String) -> String? {
+        guard let sources = try? PatternSources(text, basePath: basePath, origin: origin),
+            (try? URLPattern(sources.absolute)) != nil
+        else { return nil }
+        return sources.absolute
+    }
+
     /// True if exactly one path matches, with any query or with one.
     package var isLiteral: Bool { pathname.isLiteral && (search.isAny || search.isLiteral) }
 

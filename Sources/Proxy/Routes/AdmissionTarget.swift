@@ -69,7 +69,7 @@ extension RequestedResource {
     ) -> AdmissionTarget? {
         // Clients follow the upstream's own field. It has no id of Dictum, so it serves only bodies for all clients.
         guard own.isEmpty || audience == .public else { return nil }
-        guard let offer = own.isEmpty ? offer(to: audience) : Self.usableOffer(own),
+        guard let offer = own.isEmpty ? offer(to: audience) : usableOffer(own),
             let chain = chain(of: offer, for: audience, isOwn: !own.isEmpty, keys)
         else { return nil }
         // Clients that were given the same personal bytes share them, whatever tokens and cookies they sent.
@@ -82,9 +82,16 @@ extension RequestedResource {
             isUpstreamMatch: !own.isEmpty)
     }
 
-    /// Returns the upstream's own offer; nil if no client can use it, so that no body is kept for it.
-    private static func usableOffer(_ values: [String]) -> UseAsDictionary? {
-        UseAsDictionary.parse(values).flatMap { (try? URLPattern($0.match)) == nil ? nil : $0 }
+    /// Returns the upstream's own offer, its match as clients resolve it (RFC 9842 section 2.1.1); nil if no client can use it,
+    /// so that no body is kept for it.
+    private func usableOffer(_ values: [String]) -> UseAsDictionary? {
+        guard let offer = UseAsDictionary.parse(values), let authority else { return nil }
+        let match = ["https", "http"].lazy.compactMap {
+            URLPattern.absolute(offer.match, basePath: url.path, origin: "\($0)://\(authority)")
+        }.first
+        return match.flatMap {
+            UseAsDictionary(match: $0, matchDest: offer.matchDest, id: offer.id, ttl: offer.ttl)
+        }
     }
 
     /// Returns the chain of an offer: the upstream's own, or the route's; nil if this request has none.

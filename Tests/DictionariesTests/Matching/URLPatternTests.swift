@@ -171,6 +171,28 @@ struct URLPatternTests {
         }
     }
 
+    @Test(arguments: [
+        ("item-*", "/shop/item-*"), ("/item-*", "/item-*"), ("{/item-*}", "{/item-*}"),
+        ("?v=*", "/shop/li\\(s\\)t?v=*"),
+        ("http://a.test/x?y", "/x?y"), ("http://a.test", "/*"), ("http://a.test?y", "/?y"), ("*", "/shop/*"),
+        ("http://A.test:80/x", "/x"), ("http://b.test/x", nil), ("(", nil), ("x#y", nil),
+    ])
+    func `a pattern without its URL means the same as an absolute path`(text: String, absolute: String?)
+        throws
+    {
+        let base = "/shop/li(s)t"
+        #expect(URLPattern.absolute(text, basePath: base, origin: "http://a.test") == absolute)
+        guard let absolute else { return }
+        let (here, there) = (
+            try URLPattern(text, basePath: base, origin: "http://a.test"), try URLPattern(absolute)
+        )
+        for path in ["/shop/item-1", "/item-1", "/x", "/", "/shop/li(s)t", "/shop/x"] {
+            for query in [nil, "y", "v=1"] as [String?] {
+                #expect(here.matches(path: path, query: query) == there.matches(path: path, query: query))
+            }
+        }
+    }
+
     @Test func `a pattern is accepted up to its longest length and not beyond`() throws {
         let longest = "/" + String(repeating: "a", count: URLPattern.bytesMax - 1)
         #expect(try URLPattern(longest).matches(path: longest, query: nil))

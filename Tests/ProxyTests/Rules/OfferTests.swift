@@ -156,6 +156,27 @@ private let small = Feed.bytes(version: 0, items: 40)
         #expect(try !proxy.fetch("/elsewhere", over: small).coding.hasPrefix("dc"))
     }
 
+    /// RFC 9842 section 2.1.1.
+    @Test(arguments: [
+        "item-*", "./item-*", "/shop/item-*", "http://api.test/shop/item-*", "https://API.test/shop/item-*",
+        "{item-*}",
+    ])
+    func `an upstream's own match counts relative to the URL of its response`(match: String) throws {
+        let proxy = try TestProxy(json(small, "Use-As-Dictionary: match=\"\(match)\""))
+        _ = try proxy.fetch("/shop/item-1")
+        #expect(try proxy.fetch("/shop/item-2", over: small).coding.hasPrefix("dc"))
+        for path in ["/item-2", "/other/item-2", "/shop/list"] {
+            #expect(try !proxy.fetch(path, over: small).coding.hasPrefix("dc"))
+        }
+    }
+
+    @Test func `an upstream's own match for another origin makes no dictionary`() throws {
+        let proxy = try TestProxy(json(small, #"Use-As-Dictionary: match="https://other.test/*""#))
+        _ = try proxy.fetch("/feed")
+        #expect(try !proxy.fetch("/feed", over: small).coding.hasPrefix("dc"))
+        #expect(proxy.server.context.store.statistics.versions == 0)
+    }
+
     @Test func `an upstream's own offer that no client could read makes no dictionary`() throws {
         let proxy = try TestProxy(json(small, "Use-As-Dictionary: match=/feed"))
         #expect(try proxy.fetch("/feed").values("Use-As-Dictionary") == ["match=/feed"])
