@@ -359,6 +359,27 @@ extension TestProxy {
         #expect(try proxy.metrics().contains(#"dictum_revalidations_total{result="changed"} 1"#))
     }
 
+    @Test(arguments: [false, true])
+    func `after a restart, too, the upstream is asked about the newest body, not about a former one`(
+        isWrittenAtOnce: Bool
+    ) throws {
+        let folder = try TemporaryFolder()
+        let origin = try Origin([
+            json(first, #"ETag: "v1""#), json(second, #"ETag: "v2""#), json(first, #"ETag: "v1""#),
+            wire("HTTP/1.1 304 Not Modified", #"ETag: "v1""#),
+        ])
+        let before = try TestProxy(origin, routes, store: "\(folder.path)/store.sqlite")
+        for number in 1...3 {
+            _ = try before.fetch("/feed")
+            if isWrittenAtOnce || number == 3 { #expect(before.server.context.store.flush()) }
+        }
+        before.server.stop(drainMilliseconds: 2_000)
+        let after = try TestProxy(origin, routes, store: "\(folder.path)/store.sqlite")
+        try waitUntil("the store is read") { after.server.context.store.statistics.versions == 2 }
+        #expect(try after.fetch("/feed").carries(first))
+        #expect(after.conditions == [nil, #""v1""#, #""v2""#, #""v1""#])
+    }
+
     @Test func `an error instead of a 304 goes to the client as it is`() throws {
         let error = wire("HTTP/1.1 503 Service Unavailable", "Retry-After: 9", body: [0x78])
         let proxy = try TestProxy(Origin([json(first, #"ETag: "v1""#), error]), routes)

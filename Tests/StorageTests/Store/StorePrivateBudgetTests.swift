@@ -43,6 +43,22 @@ import Testing
         after.store.close()
     }
 
+    @Test func `after a restart those go first, too, that clients came for the longest ago`() throws {
+        let folder = try StoreFolder()
+        let before = try PrivateStore(folder.database)
+        for seed in 0..<200 {
+            before.store.admit(
+                sampleBody(seed, count: 10_000), chain: try before.chain("user \(seed)"), now: 1000 + seed)
+        }
+        before.store.admit(sampleBody(0, count: 10_000), chain: try before.chain("user 0"), now: 5000)
+        before.store.close()
+        let after = try PrivateStore(folder.database, privateBytesMax: 1 << 20)
+        #expect(after.store.flush())
+        #expect(try after.finds(sampleBody(0, count: 10_000), "user 0"))
+        #expect(try !after.finds(sampleBody(1, count: 10_000), "user 1"))
+        after.store.close()
+    }
+
     @Test func `private chains are as many as their bytes allow, and take no place of public ones`() throws {
         let store = try PrivateStore(":memory:", maxChains: 100)
         for number in 0..<60 {

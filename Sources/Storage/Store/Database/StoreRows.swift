@@ -173,7 +173,7 @@ enum StoreRows {
             return try PrivateRows.insert(insertion, into: database, keys)
         }
         try make(insertion, inChain: try row(of: version.chain, in: database), database, &missing)
-        if version.head != nil { try forgetFormerHeads(of: version, in: database) }
+        if version.headData != nil { try forgetFormerHeads(of: version, in: database) }
     }
 
     /// Returns the row of a chain and makes it if it is missing.

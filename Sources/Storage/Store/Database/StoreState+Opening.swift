@@ -4,7 +4,8 @@ internal import Dictionaries
 extension StoreState {
     /// Adds a version that was read to a state that is not in use yet.
     mutating func load(_ row: Version, isInUse: Bool = true) {
-        if row.head != nil { index.newest(row.key)?.head?.clear() }
+        // Rows come in the order of their ids, and a body that has returned is newer than its id.
+        if let newest = index.newest(row.key) { (newest.isOlder(than: row) ? newest : row).head?.clear() }
         insert(row, isInUse: isInUse)
         earliestExpiry = min(earliestExpiry, row.expiry)
         lastRank = max(lastRank, row.rank)

@@ -201,6 +201,7 @@ private final class StoreLoading {
         return state.withLock { state in
             state.index.trim()
             state.retention.sort(in: state.index)
+            state.privateOrder.sort()
             return use(&state)
         }
     }

@@ -121,6 +121,15 @@ struct PrivateOrder: ~Copyable, Sendable {
         return first
     }
 
+    /// Sorts all versions by their last contacts, after rows were read in another order.
+    mutating func sort() {
+        let linked = nodes.indices.filter { nodes[$0].list >= 0 }.sorted {
+            (nodes[$0].since, $0) < (nodes[$1].since, $1)
+        }
+        for list in lists.indices { lists[list].order = LinkedList() }
+        for place in linked { lists[Int(nodes[place].list)].order.append(Int32(place), of: &nodes) }
+    }
+
     // MARK: Lists
 
     private func place(of version: Version) -> Int32? {
