@@ -98,7 +98,7 @@ extension CodingJob {
     }
 
     private func join(_ key: DeltaKey, _ body: Body, _ reply: () -> Reply) -> Start {
-        switch resources.deltas.cache.join(key, { waiter(reply()) }) {
+        switch resources.deltas.cache.join(key, isCrowded: client?.isCrowded == true, { waiter(reply()) }) {
         case .hit(let hit): return .done(result(hit))
         case .waiting: return .underWay
         case .lead(let turn):

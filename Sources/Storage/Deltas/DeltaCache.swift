@@ -19,9 +19,18 @@ package final class DeltaCache: Sendable {
         var outcome: DeltaOutcome<[UInt8]> { coded.map { .coded($0) } ?? .notShorter }
     }
 
+    /// A delta that is being made.
+    private struct Flight {
+        /// The turns that make it: two at most.
+        var turns: Int
+        /// True if it waits behind the other work of a client that has much under way.
+        var isCrowded: Bool
+        var waiters: [Waiter] = []
+    }
+
     private struct State {
         var entries: RecencyMap<DeltaKey, Entry>
-        var flights: [DeltaKey: [Waiter]] = [:]
+        var flights: [DeltaKey: Flight] = [:]
         var statistics = DeltaCacheStatistics()
 
         mutating func find(_ key: DeltaKey) -> DeltaHit? {
@@ -60,15 +69,19 @@ package final class DeltaCache: Sendable {
     }
 
     /// Returns the delta if it is in the cache, or joins those who wait for it, or takes the turn to make it.
-    package func join(_ key: DeltaKey, _ waiter: () -> Waiter) -> DeltaJoin {
+    ///
+    /// `isCrowded` says that the caller's work waits for much other work of its client: others do not wait for its turn,
+    /// but take one of their own.
+    package func join(_ key: DeltaKey, isCrowded: Bool = false, _ waiter: () -> Waiter) -> DeltaJoin {
         state.withLock { state in
             if let hit = state.find(key) { return .hit(hit) }
-            if state.flights[key] != nil {
-                state.flights[key]?.append(waiter())
+            if let flight = state.flights[key], isCrowded || !flight.isCrowded {
+                state.flights[key]?.waiters.append(waiter())
                 state.statistics.shared += 1
                 return .waiting
             }
-            state.flights[key] = []
+            state.flights[key, default: Flight(turns: 0, isCrowded: true)].turns += 1
+            state.flights[key]?.isCrowded = isCrowded
             state.statistics.misses += 1
             return .lead(DeltaTurn(key, of: self))
         }
@@ -117,9 +130,14 @@ package final class DeltaCache: Sendable {
             case .notShorter: Entry(coded: nil)
             case .failed: nil
             }
-        let waiters = state.withLock { state in
+        let waiters: [Waiter] = state.withLock { state in
             if let entry { state.keep(entry, key) }
-            return state.flights.removeValue(forKey: key) ?? []
+            // Another turn may still make what this one could not.
+            if entry == nil, let turns = state.flights[key]?.turns, turns > 1 {
+                state.flights[key]?.turns -= 1
+                return []
+            }
+            return state.flights.removeValue(forKey: key)?.waiters ?? []
         }
         for waiter in waiters { waiter(outcome.bytes) }
     }

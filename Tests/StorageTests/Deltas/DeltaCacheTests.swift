@@ -201,6 +201,30 @@ extension DeltaCache {
         cache.make(try delta(1))
     }
 
+    @Test(arguments: [true, false])
+    func `nobody waits behind a client's many jobs, and whoever is first ends the waiting of all`(
+        isCrowdedFirst: Bool
+    ) throws {
+        let cache = DeltaCache(bytesMax: 1 << 20)
+        let told = Guarded<[DeltaOutcome<[UInt8]>]>([])
+        func wait() -> DeltaCache.Waiter { { outcome in told.withLock { $0.append(outcome) } } }
+        guard case .lead(let crowded) = cache.join(key(1), isCrowded: true, { { _ in } }),
+            case .waiting = cache.join(key(1), isCrowded: true, wait),
+            case .lead(let other) = cache.join(key(1), wait), case .waiting = cache.join(key(1), wait),
+            case .waiting = cache.join(key(1), isCrowded: true, wait)
+        else {
+            Issue.record("the second turn is for the first client that has little under way")
+            return
+        }
+        let delta = try delta(1)
+        let (first, second) = isCrowdedFirst ? (crowded, other) : (other, crowded)
+        first.finish(.failed(.busy))
+        #expect(told.withLock { $0 }.isEmpty, "the other turn may make it")
+        second.finish(.coded(delta))
+        #expect(told.withLock { $0 } == Array(repeating: .coded(delta.bytes), count: 3))
+        #expect(cache.outcome(key(1)) == .coded(delta.bytes) && cache.statistics.misses == 2)
+    }
+
     @Test func `only the first word of a turn counts`() throws {
         let cache = DeltaCache(bytesMax: 1 << 20)
         guard case .lead(let turn) = cache.join(key(1), { { _ in } }) else {
