@@ -40,9 +40,12 @@ package struct JSONMembers: Sendable {
     private var isTooLong = false
     /// The first half of a character outside the basic plane.
     private var highSurrogate: UInt16?
+    private var isRepaired = false
     /// The paths that the last name continues, and those of them that end with it.
     private var (named, ending): (Paths, Paths) = (0, 0)
     private var seen: Paths = 0
+    /// The paths that a name has continued already, by its depth.
+    private var continued: [Paths] = []
     private var found: [String?]
 
     /// Makes a reader of at most 16 paths, each the names from the outermost object to the value.
@@ -147,7 +150,7 @@ package struct JSONMembers: Sendable {
     private mutating func begin(_ next: State, isOfUse: Bool) {
         state = next
         text.removeAll(keepingCapacity: true)
-        (isCollecting, isTooLong) = (isOfUse, false)
+        (isCollecting, isTooLong, isRepaired) = (isOfUse, false, false)
     }
 
     private mutating func append(_ byte: UInt8) {
@@ -165,8 +168,10 @@ package struct JSONMembers: Sendable {
             if path.count == depth { ending |= 1 << place } else { named |= 1 << place }
         }
         // A member that comes twice has two meanings.
-        if seen & ending != 0 { return fail() }
+        if continued.count < depth { continued += Array(repeating: 0, count: depth - continued.count) }
+        if seen & ending != 0 || continued[depth - 1] & named != 0 { return fail() }
         seen |= ending
+        continued[depth - 1] |= named
     }
 
     private mutating func endScalar() {
@@ -175,7 +180,7 @@ package struct JSONMembers: Sendable {
         guard !isTooLong else { return fail() }
         let value = String(decoding: text, as: UTF8.self)
         // Repaired bytes are none that were sent.
-        guard value.utf8.elementsEqual(text) else { return fail() }
+        guard !isRepaired, value.utf8.elementsEqual(text) else { return fail() }
         for place in paths.indices where ending & (1 << place) != 0 { found[place] = value }
     }
 
@@ -239,12 +244,13 @@ package struct JSONMembers: Sendable {
 
     /// Replaces half a character that no other half follows.
     private mutating func endSurrogate() {
-        if highSurrogate.take() != nil { append(scalar: 0xFFFD) }
+        if let half = highSurrogate.take() { append(scalar: UInt32(half)) }
     }
 
     private mutating func append(scalar value: UInt32) {
-        let scalar = Unicode.Scalar(value) ?? "\u{FFFD}"
-        for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { append(byte) }
+        let scalar = Unicode.Scalar(value)
+        isRepaired = isRepaired || scalar == nil
+        for byte in scalar.flatMap({ UTF8.encode($0) }) ?? UTF8.encodedReplacementCharacter { append(byte) }
     }
 }
 

@@ -36,7 +36,12 @@ struct JSONMembersTests {
 
     @Test(arguments: [
         #"[{"op":"A"}]"#, #"{"op":"A","op":"A"}"#, #"{"op":"A","\u006fp":"B"}"#, #"{"op":null,"op":"B"}"#,
-        #"{"op":{"op":"A"}}"#, #"{"op":["A"]}"#,
+        #"{"op":{"op":"A"}}"#, #"{"op":["A"]}"#, #"{"op":"\ud83dx"}"#, #"{"op":"\udc00"}"#,
+        #"{"op":"x\ud83d"}"#,
+        #"{"extensions":{"persistedQuery":{"sha256Hash":"a"}},"extensions":"x"}"#,
+        #"{"extensions":{"persistedQuery":{"sha256Hash":"a"}},"extensions":{}}"#,
+        #"{"extensions":1,"extensions":2}"#,
+        #"{"extensions":{"persistedQuery":null,"persistedQuery":{"sha256Hash":"a"}}}"#,
         #"{"extensions":{"persistedQuery":{"sha256Hash":"a"}},"extensions":{"persistedQuery":{"sha256Hash":"b"}}}"#,
     ])
     func `a text that two readers may understand in two ways has no values`(text: String) throws {
@@ -50,7 +55,8 @@ struct JSONMembersTests {
             (#"{"variables":{"op":"X","a":[1,-2.5e+3,true,null,{"op":"Y"}]},"op":"Feed"}"#, "Feed"),
             (#"{"a":[],"b":{},"op":"Feed"}"#, "Feed"),
             (#"{"op":"\"\\\/\b\f\n\r\t"}"#, "\"\\/\u{8}\u{C}\n\r\t"),
-            (#"{"op":"\ud83d\ude00"}"#, "\u{1F600}"), (#"{"op":"\ud83dx"}"#, "\u{FFFD}x"),
+            (#"{"op":"\ud83d\ude00"}"#, "\u{1F600}"), (#"{"op":"\ufffd"}"#, "\u{FFFD}"),
+            (#"{"b":"\ud83dx","op":"A"}"#, "A"),
             (#"{"op":12.5}"#, "12.5"),
             (#"{"op":true}"#, "true"), (#"{"op":null}"#, nil), ("{}", nil), (#"{"OP":"A"}"#, nil),
             (#"{"op":""}"#, ""),
