@@ -42,18 +42,23 @@
     loaded.then(() => idle(() => fetchTwin(path)));
   };
   const isOver = (times) => !(times?.until > Date.now() && times.at <= Date.now());
-  // One that is not over is replaced after a part of its life at the earliest.
-  const isWorn = (times) => isOver(times) || Date.now() - times.at > (times.until - times.at) / 24;
+  // One that is not over is replaced after a part of its life at the earliest: soon where it brings no delta at all.
+  const isWorn = (parts) => (times) => isOver(times) || Date.now() - times.at > (times.until - times.at) / parts;
 
   for (const path of paths) consider(path, isOver);
-  // The proxy says that deltas have become long, or there are none: the browser has dropped the dictionary.
-  const isDue = (entry) => entry.serverTiming?.some((metric) => metric.name === "dictum-renew")
-    || entry.transferSize > 0 && entry.encodedBodySize > 2048 && /^(?!dc[bz])/.test(entry.contentEncoding ?? "dcb");
-  new PerformanceObserver((list) => {
+  // The browser or the proxy has dropped the dictionary.
+  const isLost = (entry) =>
+    entry.transferSize > 0 && entry.encodedBodySize > 2048 && /^(?!dc[bz])/.test(entry.contentEncoding ?? "dcb");
+  // The proxy says that deltas have become long.
+  const isLong = (entry) => entry.serverTiming?.some((metric) => metric.name === "dictum-renew");
+  const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
       const { origin, pathname } = new URL(entry.name);
       const path = paths.find((path) => path.split("?")[0] === pathname);
-      if (path && origin === location.origin && isDue(entry)) consider(path, isWorn);
+      if (!path || origin !== location.origin) continue;
+      if (isLost(entry)) consider(path, isWorn(96)); else if (isLong(entry)) consider(path, isWorn(24));
     }
-  }).observe({ type: "resource", buffered: true });
+  });
+  // The page itself may be among the paths.
+  for (const type of ["resource", "navigation"]) observer.observe({ type, buffered: true });
 })();

@@ -32,6 +32,16 @@ struct BrowserTwinTests {
                         + #"<script src="/.dictum/own.js" \#(attributes) async></script>"#).utf8))
         }
 
+        /// A page that names itself, as a server renders it for one user.
+        static func home(version: Int) -> [UInt8] {
+            wire(
+                "HTTP/1.1 200 OK", "Content-Type: text/html", "Cache-Control: private, no-cache",
+                body: Array(
+                    (#"<!doctype html><link rel="icon" href="data:,">"#
+                        + #"<script src="/.dictum/own.js" data-paths="/home" async></script><pre>"#).utf8)
+                    + Feed.bytes(version: version, items: 200))
+        }
+
         static func answer(_ request: WireMessage, attributes: String) -> [UInt8] {
             let parts = request.target.split(separator: "?", maxSplits: 1).map(String.init)
             if parts[0] == "/" { return page(attributes) }
@@ -45,6 +55,7 @@ struct BrowserTwinTests {
                     "HTTP/1.1 200 OK", "Clear-Site-Data: \"cache\"",
                     "Set-Cookie: session=; Max-Age=0; Path=/", body: [])
             }
+            if parts[0] == "/home" { return home(version: parts.count > 1 ? Int(parts[1]) ?? 0 : 0) }
             let session = request["Cookie"]?.wholeMatch(of: /session=([a-z]+)/)?.output.1
             let token = request["Authorization"]?.wholeMatch(of: /Bearer ([a-z]+)/)?.output.1
             guard let user = (token ?? session).map(String.init), let control = controls[parts[0]] else {
@@ -209,6 +220,28 @@ struct BrowserTwinTests {
         try include("/api/1", after: "delete navigator.connection.saveData; \(blocked)", in: visit)
         try visit.untilDeltas("/api/1", as: "ann")
         #expect(visit.twins("/api/1") == 1)
+    }
+
+    @Test func `a page that names itself is a delta at the next visit, and has its dictionary renewed`()
+        throws
+    {
+        let visit = try Visit(
+            "/home", attributes: "", "routes: [{match: /*, dictionary: {own_max_age: 1m}}]")
+        var version = 0
+        func coding() throws -> String {
+            version += 1
+            try visit.go(to: "/home?\(version)")
+            return try visit.page.text("performance.getEntriesByType('navigation')[0].contentEncoding ?? ''")
+        }
+        try waitUntil("the page is a delta") { try coding().hasPrefix("dc") }
+        let before = visit.twins("/home")
+        #expect(before >= 2, "the visit, and the twin URL")
+        try waitUntil("the twin URL is fetched again") {
+            // Nearly nothing of the first version is left.
+            version = max(version, 150)
+            _ = try coding()
+            return visit.twins("/home") > before
+        }
     }
 
     @Test func `it fetches again when the response says that deltas have become long`() throws {

@@ -87,7 +87,14 @@ final class PageInspector {
     func until(_ what: String, _ expression: String) throws {
         // Before the page is loaded, its elements and functions are missing.
         let script = "(() => { try { return Boolean(\(expression)) } catch { return false } })()"
-        try waitUntil(what) { try value(script) as? Bool == true }
+        try waitUntil(what) {
+            do {
+                return try value(script) as? Bool == true
+            } catch let error as CommandError where "\(error)".contains("navigated") {
+                // The page is left while it is asked.
+                return false
+            }
+        }
     }
 
     /// Presses Enter.
