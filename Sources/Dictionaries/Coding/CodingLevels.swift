@@ -1,7 +1,8 @@
 /// The levels of the codings without a dictionary: given by the operator, or chosen by the length of the body.
 ///
 /// The choice by length follows measurements of API responses and pages (`Tests/Benchmarks/plain.py`). No coding
-/// that is preferred to gzip sends more bytes than `gzip -6`, and none takes more CPU time.
+/// that is preferred to gzip sends more bytes than `gzip -6` on the whole, and none takes more CPU time. A single body may take
+/// some percent more: of 278 other files 18 did, all of them together took 6 % less.
 package struct CodingLevels: Sendable, Equatable {
     /// The level of gzip, 1 to 9.
     package var gzip: Int?

@@ -38,8 +38,8 @@ extension Settings {
         .section(
             "levels", \.levels, levels,
             """
-            The levels of codings without a dictionary. auto depends on the length of the body: the result is never larger \
-            than with gzip -6, in no more CPU time. Streamed bodies use at most zstd 9 and br 5.
+            The levels of codings without a dictionary. auto depends on the length of the body: on the whole the result is \
+            smaller than with gzip -6, in no more CPU time. Streamed bodies use at most zstd 9 and br 5.
             """),
         .value("min_size", \.minSize, .size(0...1 << 30), "Smaller bodies are not compressed."),
         .value(

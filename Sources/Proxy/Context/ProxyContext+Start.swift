@@ -61,32 +61,22 @@ extension ProxyContext {
         let tell = { (text: String) in if configuration.hasPrivateRoutes { log(.warning(text)) } }
         let store = configuration.store
         guard let file = store.keyFileInUse else { return .used(try StoreKeyFile.temporaryKeys()) }
-        if !configuration.hasPrivateRoutes, let keys = try temporaryKeys(insteadOf: file, log: log) {
-            return .used(keys)
+        let keys: StoreKeys
+        do throws(StoreError) {
+            keys = try StoreKeyFile.keys(at: file, tell: tell) { log(.warning($0)) }
+        } catch {
+            // Personal dictionaries alone can do without, and the store runs in memory, as for any disk that fails. A file that
+            // may be there is an error as it is for `dictum check`: other keys would remove what was sealed with it.
+            guard !configuration.hasPrivateRoutes, StoreKeyFile.isMissing(file) else { throw error }
+            log(.warning("\(error); without it personal dictionaries last until the next start"))
+            return .used(try StoreKeyFile.temporaryKeys())
         }
-        let keys = try StoreKeyFile.keys(at: file, tell: tell) { log(.warning($0)) }
         if StoreKeyFile.lies(file, beside: store.path) {
             tell(
                 "the key file \(file) lies beside the store, so whoever copies the folder can read both: "
                     + "name another place in store.key_file")
         }
         return .used(keys)
-    }
-
-    /// Returns keys for this start only, if the key file is missing and its folder is not writable.
-    ///
-    /// Only personal dictionaries depend on them. The store runs in memory, as for any disk that fails. A file that may
-    /// be there, in a folder that this user cannot search, is an error as it is for `dictum check`: other keys would
-    /// remove what was sealed with it.
-    private static func temporaryKeys(
-        insteadOf file: String, log: @Sendable (OperatorEvent) -> Void
-    ) throws(StoreError) -> StoreKeys? {
-        let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? ""
-        // Safe: the string outlives the call, which keeps no pointer.
-        let isWritable = unsafe access(folder.isEmpty ? "." : folder, W_OK) == 0
-        guard !isWritable, StoreKeyFile.isMissing(file) else { return nil }
-        log(.warning("the key file \(file) cannot be made: personal dictionaries last until the next start"))
-        return try StoreKeyFile.temporaryKeys()
     }
 }
 

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Foundation
+internal import Primitives
 internal import Storage
 internal import TestSupport
 internal import Testing
@@ -27,6 +28,25 @@ private let bob = "Authorization: Bearer bob"
         _ = try proxy.fetch("/feed")
         #expect(try proxy.fetch("/feed", over: first, Self.next).coding == "dcz")
         #expect(try proxy.fetch("/feed", over: first, ann, Self.next).coding == "identity")
+    }
+
+    /// As on a full disk: the folder is there and may be written, and no file can be made in it.
+    @Test
+    func
+        `where no key can be made, personal dictionaries last until the next start, and nothing else is lost`()
+        throws
+    {
+        let file = "/proc/dictum-\(UUID().uuidString).key"
+        let proxy = try TestProxy(
+            Origin(json(first, "Cache-Control: private")), change: { $0.store.keyFile = file })
+        #expect(proxy.events.withLock { $0 }.contains { "\($0)".contains("last until the next start") })
+        #expect(try proxy.fetch("/feed", ann).carries(first))
+        #expect(throws: (any Error).self) {
+            try TestProxy(
+                Origin(json(first)),
+                "routes: [{match: /*, dictionary: {scope: private, identity: [authorization]}}]",
+                change: { $0.store.keyFile = file })
+        }
     }
 
     @Test func `a route may have capabilities where all others have none`() throws {

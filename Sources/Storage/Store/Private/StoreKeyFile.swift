@@ -116,7 +116,9 @@ package enum StoreKeyFile {
         // Safe: the texts here and below are terminated and used during the calls only.
         defer { unsafe unlink(temporary) }
         guard write(Array((label + Base64.encode(key) + "\n").utf8), to: temporary) else {
-            throw .key(path: path, "cannot be made (\(reason())): let this user write there, or name another")
+            let isFull = errno == ENOSPC || errno == EDQUOT
+            let advice = isFull ? "make room there" : "let this user write there"
+            throw .key(path: path, "cannot be made (\(reason())): \(advice), or name another")
         }
         // Unlike a rename, a link never replaces a file that another process made in the meantime.
         guard unsafe link(temporary, path) == 0 else {
