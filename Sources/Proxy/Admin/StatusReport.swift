@@ -116,10 +116,11 @@ struct StatusReport: Encodable, Sendable {
             upstream: .init(
                 active: table.count("dictum_connections", "upstream", "active"),
                 idle: table.count("dictum_connections", "upstream", "idle")))
+        let started = snapshot.context.shared.started.store
         store = Store(
             versions: table.count("dictum_store_versions"), chains: table.count("dictum_store_chains"),
-            maxChains: configuration.store.maxChains, diskBytes: table.count("dictum_store_bytes", "disk"),
-            maxDiskBytes: configuration.store.maxSize,
+            maxChains: started.maxChains, diskBytes: table.count("dictum_store_bytes", "disk"),
+            maxDiskBytes: started.maxSize,
             memoryBytes: table.count("dictum_store_bytes", "memory"),
             packedBytes: table.count("dictum_store_bytes", "packed"),
             indexBytes: table.count("dictum_store_bytes", "index"),

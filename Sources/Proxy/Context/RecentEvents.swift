@@ -13,8 +13,8 @@ final class RecentEvents: Sendable {
         /// The time of the last message, in seconds since 1970.
         var time: Int
         var count: Int
-        /// True if the message tells of a configuration that was refused.
-        var isRefusal = false
+        /// True if the message is over once another configuration is in effect.
+        var endsAtReload = false
     }
 
     /// The number of different messages that are kept.
@@ -28,13 +28,7 @@ final class RecentEvents: Sendable {
 
     /// Keeps a warning or an error.
     func note(_ event: OperatorEvent, now: Int = SystemClock.unixSeconds) {
-        let (isError, text): (Bool, String)
-        switch event {
-        case .info: return
-        case .warning(let message): (isError, text) = (false, message)
-        case .error(let message): (isError, text) = (true, message)
-        }
-        let short = Self.shortened(text)
+        guard let (isError, short) = Self.shown(event) else { return }
         kept.withLock { kept in
             var entry = Entry(isError: isError, text: short, time: now, count: 1)
             if let place = kept.firstIndex(where: { $0.text == short && $0.isError == isError }) {
@@ -45,20 +39,30 @@ final class RecentEvents: Sendable {
         }
     }
 
-    /// Forgets these messages once another configuration is in effect (`forgetRefusals`).
-    func markRefusals(_ texts: [String]) {
-        let short = Set(texts.map(Self.shortened))
+    /// Forgets these messages once another configuration is in effect (`forgetUntilReload`).
+    func keepUntilReload(_ events: [OperatorEvent]) {
+        let texts = Set(events.compactMap { Self.shown($0)?.text })
         kept.withLock { kept in
-            for place in kept.indices where short.contains(kept[place].text) { kept[place].isRefusal = true }
+            for place in kept.indices where texts.contains(kept[place].text) {
+                kept[place].endsAtReload = true
+            }
         }
     }
 
-    func forgetRefusals() {
-        kept.withLock { $0.removeAll(where: \.isRefusal) }
+    func forgetUntilReload() {
+        kept.withLock { $0.removeAll(where: \.endsAtReload) }
     }
 
-    private static func shortened(_ text: String) -> String {
-        text.utf8.count > textBytesMax ? String(text.prefix(textBytesMax)) + "…" : text
+    /// Returns a message as it is shown; nil for one that is not.
+    private static func shown(_ event: OperatorEvent) -> (isError: Bool, text: String)? {
+        func cut(_ text: String) -> String {
+            text.utf8.count > textBytesMax ? String(text.prefix(textBytesMax)) + "…" : text
+        }
+        return switch event {
+        case .info: nil
+        case .warning(let text): (false, cut(text))
+        case .error(let text): (true, cut(text))
+        }
     }
 
     /// Returns the messages of the last day, the latest first.

@@ -9,6 +9,8 @@ internal import Storage
 ///
 /// Safe from any thread.
 final class SharedParts: Sendable {
+    /// The configuration of the start, by which these parts were made.
+    let started: Configuration
     let store: DictionaryStore
     /// The limits of memory.
     let budgets: Budgets
@@ -64,6 +66,7 @@ final class SharedParts: Sendable {
         loopCount: Int, compressionPool: CompressionPool, resolver: NameResolver,
         report: @escaping @Sendable (OperatorEvent) -> Void, events: RecentEvents, links: LinkTerms
     ) {
+        started = configuration
         self.store = store
         self.budgets = budgets
         self.redis = redis

@@ -13,13 +13,18 @@ extension ProxyServer {
     ///
     /// An error leaves everything unchanged, and is reported. Blocks until every loop has adopted it; not reentrant.
     ///
-    /// - Returns: the settings that have changed but need a restart.
+    /// - Returns: the settings that are not those of the start but wait for the next one, which are reported, too.
     @discardableResult
     package func reload(_ configuration: Configuration) throws(StartError) -> [String] {
         do throws(StartError) {
             let late = try adopt(configuration)
             status.countReload(isDone: true)
-            context.shared.events.forgetRefusals()
+            context.shared.events.forgetUntilReload()
+            if !late.isEmpty {
+                noteUntilReload([
+                    .warning("the change of \(late.joined(separator: ", ")) takes effect at the next start")
+                ])
+            }
             return late
         } catch {
             refuseReload(["\(error); keeping the current configuration"])
@@ -30,8 +35,12 @@ extension ProxyServer {
     /// Counts a configuration that was refused, and reports why; the admin listener shows that until another one is in effect.
     package func refuseReload(_ reasons: [String]) {
         status.countReload(isDone: false)
-        for reason in reasons { report(.error(reason)) }
-        context.shared.events.markRefusals(reasons)
+        noteUntilReload(reasons.map { .error($0) })
+    }
+
+    private func noteUntilReload(_ events: [OperatorEvent]) {
+        for event in events { report(event) }
+        context.shared.events.keepUntilReload(events)
     }
 
     private func adopt(_ configuration: Configuration) throws(StartError) -> [String] {
@@ -63,14 +72,14 @@ extension ProxyServer {
         names.adopt(context.upstreams)
         if case .moved(let socket) = admin { moveAdmin(to: socket) }
         return Self.changesAtNextStart(
-            from: former.context.configuration, to: configuration, hasKey: context.store.keys != nil)
+            from: former.context.shared.started, to: configuration, hasKey: context.store.keys != nil)
     }
 
-    /// Returns the changed settings that take effect at the next start.
+    /// Returns the settings that differ from those of the start and take effect at the next one.
     private static func changesAtNextStart(
-        from former: Configuration, to new: Configuration, hasKey: Bool
+        from started: Configuration, to new: Configuration, hasKey: Bool
     ) -> [String] {
-        let names = Settings.all.changes(.atNextStart, from: former, to: new)
+        let names = Settings.all.changes(.atNextStart, from: started, to: new)
         guard !hasKey else { return names }
         // The key is read at the start; until then, a route that needs it has no dictionaries.
         return names.filter { $0 != "store.key_file" } + (new.needsKeys ? ["dictionary"] : [])

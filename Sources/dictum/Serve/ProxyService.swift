@@ -69,13 +69,9 @@ struct ProxyService {
 
     private func reload(_ configuration: Configuration) {
         let former = Set(server.urls)
-        // The server has reported an error.
-        guard let late = try? server.reload(configuration) else { return }
+        // The server has reported an error, or what waits for the next start.
+        guard (try? server.reload(configuration)) != nil else { return }
         for url in server.urls where !former.contains(url) { log.info("listening on \(url)") }
-        if !late.isEmpty {
-            server.report(
-                .warning("the change of \(late.joined(separator: ", ")) takes effect at the next start"))
-        }
         log.info("the new configuration is in effect")
     }
 

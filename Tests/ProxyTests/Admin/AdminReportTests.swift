@@ -94,14 +94,14 @@ struct AdminReportTests {
         #expect(events.entries(now: 1000 + RecentEvents.secondsMax).isEmpty)
     }
 
-    @Test func `what was said of refused configurations is forgotten with the next good one, and no more`() {
+    @Test func `what was said of a configuration is forgotten with the next good one, and no more`() {
         let events = RecentEvents()
         for text in ["disk", "line 3", String(repeating: "x", count: 5_000)] {
             events.note(.error(text), now: 1000)
         }
-        events.markRefusals(["line 3", String(repeating: "x", count: 5_000)])
+        events.keepUntilReload([.error("line 3"), .error(String(repeating: "x", count: 5_000))])
         #expect(events.entries(now: 1000).count == 3)
-        events.forgetRefusals()
+        events.forgetUntilReload()
         #expect(events.entries(now: 1000).map(\.text) == ["disk"])
     }
 

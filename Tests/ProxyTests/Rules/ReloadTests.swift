@@ -54,12 +54,18 @@ private let new = Feed.bytes(version: 1, items: 40)
         let proxy = try TestProxy(json(old))
         #expect(
             try proxy.reload("store: {max_chains: 7}\nmemory: 70MiB") == ["store.max_chains", "memory.total"])
-        #expect(try proxy.reload("store: {max_chains: 7}\nmemory: 70MiB") == [])
+        #expect(
+            try proxy.reload("store: {max_chains: 7}\nmemory: 70MiB") == ["store.max_chains", "memory.total"])
+        let status = try proxy.admin("GET /status HTTP/1.1", "Host: localhost").text
+        #expect(status.contains("store.max_chains, memory.total takes effect at the next start"))
+        #expect(!status.contains("\"max_chains\":7,"), "the store has the limit of the start")
         let others = "memory: {total: 70MiB, prepared: 1%, deltas: 2%}\ncompression: {verify: always}"
         #expect(
             try proxy.reload("store: {max_chains: 7}\n" + others) == [
-                "memory.deltas", "memory.prepared", "compression.verify",
+                "store.max_chains", "memory.total", "memory.deltas", "memory.prepared", "compression.verify",
             ])
+        #expect(try proxy.reload("") == [], "back to what is in effect")
+        #expect(try !proxy.admin("GET /status HTTP/1.1", "Host: localhost").text.contains("next start"))
     }
 
     @Test func `the first route with dictionaries waits for the next start, as the key does, and it says so`()
