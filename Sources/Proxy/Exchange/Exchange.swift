@@ -367,7 +367,7 @@ extension Exchange {
         if let ownToken { core.remove(ownToken) }
         var finished = RequestRecord()
         swap(&finished, &record)
-        proxy.account(finished)
+        proxy.account(finished, in: context.experiment)
     }
 
     var elapsedMicroseconds: Int { Int(SystemClock.monotonicNanoseconds - begunAt) / 1000 }
