@@ -74,7 +74,7 @@ extension Exchange {
     ///
     /// A client that has a tag asks by the tag, and then an upstream must ignore the date of its Last-Modified (RFC 9110
     /// section 13.1.3): it would send whole bodies where it has said 304.
-    private func takesMadeTag(_ response: UpstreamResponse) -> Bool {
+    func takesMadeTag(_ response: UpstreamResponse) -> Bool {
         !response.head.headers.contains(.etag) && !response.head.headers.contains(.lastModified)
             && isCodedResource(response)
     }
@@ -176,7 +176,7 @@ extension Exchange {
             edits.etag = draft.response.head.headers.first(.etag)
         }
         if edits.etag == nil, let body = result.body, takesMadeTag(draft.response) {
-            edits.etag = ResponseEdits.entityTag(of: body.digest)
+            edits.etag = ETagForm.made(of: body.digest)
         }
         // Confirming the stored body later would leave its trailers out.
         if body.hasTrailers { draft.response.headToKeep = nil }

@@ -259,7 +259,10 @@ extension Exchange: ResponseHandler {
         upload.decoding = nil
         attempt.leaveServer()
         attempt.leavePlace(context.shared.places)
-        if observed != nil { submitObserved() }
+        if let observed {
+            observed.receivedEnd()
+            settleObserved()
+        }
         if storedResponse != nil {
             settleStoredResponse()
             return advance()
