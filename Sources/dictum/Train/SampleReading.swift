@@ -25,8 +25,12 @@ extension TrainingSamples {
         if response.hasCredentials { return .credentials }
         let (request, facts) = estimator.facts(of: history, headers: response.headers ?? Headers())
         if facts.cacheControl.noStore { return .noStore }
-        return Personal.cause(request: request, response: facts, policy: estimator.policy.personal)
-            .map { _ in .personal }
+        let policy = estimator.policy.personal
+        // Browsers leave cookies and Authorization out of the HAR files that they save.
+        let isPersonal =
+            Personal.mayVaryByUser(facts, policy: policy)
+            || Personal.isPersonal(request: request, response: facts, policy: policy)
+        return isPersonal ? .personal : nil
     }
 
     /// Adds the versions of a store whose bodies are proven to be public: several client addresses got the same bytes by

@@ -154,6 +154,23 @@ internal import Testing
         #expect(!String(decoding: file, as: UTF8.self).contains("of a user"))
     }
 
+    @Test(arguments: ["Cookie", "Accept-Encoding, authorization", "X-Api-Key", "*"])
+    func `a response whose Vary names a credential is no sample, although the HAR file has none`(vary: String)
+        throws
+    {
+        let secrets = (1...20).map { number in
+            var entry = Self.entry(1000 + number)
+            entry.body = Self.item(1000 + number, secret: " of a user")
+            entry.fields["Vary"] = vary
+            return entry
+        }
+        try archive((1...20).map(Self.entry) + secrets)
+        let report = try train("session.har")
+        #expect(report.leftOut == ["personal": 20])
+        let file = try #require(report.file.flatMap(folder.read))
+        #expect(!String(decoding: file, as: UTF8.self).contains("of a user"))
+    }
+
     @Test func `a string that fewer resources have than the operator asks for is cut`() throws {
         let secret = { (number: Int) in String(Digest(of: "secret \(number / 2)".utf8.span).hex.prefix(24)) }
         try FileManager.default.createDirectory(
