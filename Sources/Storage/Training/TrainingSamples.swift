@@ -33,7 +33,7 @@ package struct TrainingSamples: Sendable {
 
         package var text: String {
             switch self {
-            case .credentials: "whose request had Authorization or a cookie"
+            case .credentials: "whose request had a credential"
             case .personal: "that say that they belong to one user"
             case .unproven: "that were not proven to be public"
             case .noStore: "with no-store"

@@ -22,8 +22,8 @@ extension TrainingSamples {
         of response: ResourceHistory.Response, _ history: ResourceHistory, _ estimator: Estimator
     ) -> Exclusion? {
         // `public` may be a mistake, and a credential is none.
-        if response.hasCredentials { return .credentials }
         let (request, facts) = estimator.facts(of: history, headers: response.headers ?? Headers())
+        if !response.credentials.isEmpty || request.hasPersonalQuery { return .credentials }
         if facts.cacheControl.noStore { return .noStore }
         let policy = estimator.policy.personal
         // Browsers leave cookies and Authorization out of the HAR files that they save.
