@@ -13,7 +13,8 @@ extension TrainingSamples {
         for (number, response) in history.responses.enumerated() {
             add(
                 TrainingSample(
-                    resource: history.name + (isMany ? "/\(number)" : ""), url: url, body: response.body),
+                    resource: history.name + (isMany ? "/\(number)" : ""),
+                    authority: history.isReal ? history.url.authority : nil, url: url, body: response.body),
                 unless: Self.exclusion(of: response, history, estimator))
         }
     }

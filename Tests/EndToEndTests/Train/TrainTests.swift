@@ -240,6 +240,28 @@ internal import Testing
         #expect(report.match == "/items/*" && report.leftOut == ["other_path": 20])
     }
 
+    @Test func `responses of several hosts need a choice, although their paths are of one route`() throws {
+        let hosts = [("api.test", 20), ("shop.test:8443", 12), ("api.test:8443", 1)]
+        let entries = hosts.enumerated().flatMap { place, host in
+            (1...host.1).map { number in
+                var entry = Self.entry(100 * place + number)
+                entry.url = "https://\(host.0)/items/\(number)"
+                return entry
+            }
+        }
+        try archive(entries)
+        for arguments in [[], ["--match", "/items/*"], ["--host", "api.test"]] {
+            let result = try RunningProcess.run(["train", "session.har"] + arguments, in: folder.path)
+            #expect(result.status == 1)
+            #expect(
+                result.errors.contains("api.test (20), ") && result.errors.contains("--host"),
+                "\(result.errors)")
+        }
+        let report = try train("session.har", "--host", "SHOP.test")
+        #expect(report.match == "/items/:id" && report.leftOut == ["other_host": 21])
+        #expect(report.verdict.trainedOn + report.verdict.heldOut == 12)
+    }
+
     @Test func `of a store only what three clients got without a credential is a sample`() throws {
         let origin = try Origin { request, connection in
             let number = Int(request.target.dropFirst("/items/".count)) ?? 0
@@ -292,7 +314,7 @@ internal import Testing
 
     @Test(arguments: [
         ([], "expected a source"), (["x", "--match", "/(a)"], "--match"),
-        (["x", "--responses", "0"], "--responses"),
+        (["x", "--responses", "0"], "--responses"), (["x", "--host", "https://a"], "--host"),
         (["x", "--common", "0"], "--common"), (["x", "--common", "1001"], "--common"),
         (["--config", "a", "--store", "b"], "expected either --config FILE or --store PATH"),
     ])
