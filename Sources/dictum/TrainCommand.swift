@@ -131,7 +131,7 @@ struct TrainCommand: ParsableCommand {
         }
         return CommandError(
             "there are \(OutputFormat.count(samples.samples.count, "different response")) to learn from, expected at least "
-                + "\(2 * SampleSplit.countMin)" + others.joined())
+                + "\(SampleSplit.samplesMin)" + others.joined())
     }
 
     private var guarantee: String {

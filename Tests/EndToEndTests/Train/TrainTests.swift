@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Foundation
+internal import Storage
 internal import TestSupport
 internal import Testing
 
@@ -118,6 +119,21 @@ internal import Testing
         let report = try train("noise")
         #expect(report.verdict.best == nil && report.file == nil)
         #expect(folder.names() == ["noise"])
+    }
+
+    @Test func `if no response can be trained on, it says so`() throws {
+        try FileManager.default.createDirectory(
+            atPath: "\(folder.path)/large", withIntermediateDirectories: true)
+        for number in 1...8 {
+            let spaces = [UInt8](repeating: 0x20, count: DictionaryTraining.trainingBytesMax)
+            try folder.write(Array("\(number)".utf8) + spaces, to: "large/\(number).json")
+        }
+        let result = try RunningProcess.run(["train", "large"], in: folder.path)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(
+            result.text.contains("trained on 0 responses")
+                && result.text.contains("no dictionary could be made"),
+            "\(result.text)")
     }
 
     @Test func `its content has no header of libzstd's format`() throws {
