@@ -12,7 +12,7 @@ struct TrainCommand: ParsableCommand {
         abstract: "Makes a dictionary for the first responses of clients, for routes with dictionary.built.",
         discussion: """
             A source is a HAR file, a folder with one file per response, a folder of such folders (one per URL), a URL, or a \
-            text file with one URL per line. Makes dictionaries of several sizes of one half of the responses, judges each by \
+            text file with one URL per line. All samples are of one host and route. Makes dictionaries of several sizes of one half of the responses, judges each by \
             the other half, and writes the best under its SHA-256. Everybody can read a dictionary. Responses that belong to \
             one user are never samples: those with private, no-store, Set-Cookie or a Vary that names a credential, and those \
             whose request had one. Of sources you vouch for the rest. Of a store it takes only what is proven to be public: \
@@ -27,6 +27,10 @@ struct TrainCommand: ParsableCommand {
         help: ArgumentHelp(
             "The route: only responses of paths that this URL Pattern matches.", valueName: "pattern"))
     var match: String?
+
+    @Option(
+        help: ArgumentHelp("Only responses of this host; without a port, of all ports.", valueName: "host"))
+    var host: String?
 
     @OptionGroup var store: StoreSource
 
@@ -62,6 +66,9 @@ struct TrainCommand: ParsableCommand {
         }
         guard 1...1_000 ~= common else { throw ValidationError("--common: expected a number from 1 to 1000") }
         _ = try pattern
+        guard host.map(AuthorityNames.isItem) != false else {
+            throw ValidationError("--host: expected a host, with or without a port, such as api.example.com")
+        }
     }
 
     private var pattern: URLPattern? {
@@ -85,7 +92,7 @@ struct TrainCommand: ParsableCommand {
             split: split, sizes: estimator.measurement.sizes, responses: responses, common: common)
         let (verdict, best) = try training.outcome(showing: progress)
         var report = TrainingReport(
-            match: match ?? samples.shapes.first?.pattern ?? "/", verdict: verdict, leftOut: samples.leftOut,
+            match: match ?? samples.shapes.first?.name ?? "/", verdict: verdict, leftOut: samples.leftOut,
             guarantee: guarantee)
         if let best {
             let file = "\(output)/\(best.digest.hex).dict"
@@ -96,19 +103,26 @@ struct TrainCommand: ParsableCommand {
     }
 
     private func samples(_ estimator: Estimator, _ progress: ProgressBar) throws -> TrainingSamples {
-        var samples = TrainingSamples(matching: try pattern)
+        let host = AuthorityNames(host.map { [$0] } ?? [])
+        var samples = TrainingSamples(matching: try pattern, of: host)
         let collection = try HistoryCollection(of: sources, everySeconds: 1, forSeconds: 0, request, progress)
         for warning in collection.warnings { StandardError.write("dictum: \(OutputFormat.plain(warning))") }
         for history in collection.histories { samples.add(history, estimator, filesAreResources: true) }
         if store.isGiven { try store.use { try samples.add($0.catalogue) } }
-        let shapes = samples.shapes
-        guard match != nil || shapes.count <= 1 else {
-            let most = shapes.prefix(8).map { "\(OutputFormat.plain($0.pattern)) (\($0.count))" }
-            throw CommandError(
-                "the responses are of \(shapes.count) routes; choose one with --match: \(most.joined(separator: ", "))"
-            )
-        }
+        // A dictionary is announced by one host, and has the text of no other.
+        try Self.requireOne(of: samples.hosts, "hosts", option: "--host")
+        if match == nil { try Self.requireOne(of: samples.shapes, "routes", option: "--match") }
         return samples
+    }
+
+    private static func requireOne(
+        of names: [(name: String, count: Int)], _ what: String, option: String
+    ) throws(CommandError) {
+        guard names.count > 1 else { return }
+        let most = names.prefix(8).map { "\(OutputFormat.plain($0.name)) (\($0.count))" }
+        throw CommandError(
+            "the responses are of \(names.count) \(what); choose one with \(option): \(most.joined(separator: ", "))"
+        )
     }
 
     private static func tooFew(_ samples: TrainingSamples) -> CommandError {
@@ -117,7 +131,7 @@ struct TrainCommand: ParsableCommand {
         }
         return CommandError(
             "there are \(OutputFormat.count(samples.samples.count, "different response")) to learn from, expected at least "
-                + "\(2 * SampleSplit.countMin)" + others.joined())
+                + "\(SampleSplit.samplesMin)" + others.joined())
     }
 
     private var guarantee: String {

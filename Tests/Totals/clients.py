@@ -28,7 +28,8 @@ class Received:
 
     @property
     def coding(self):
-        return self.fields.get("content-encoding", "identity")
+        # The head of a response to HEAD names the coding that GET would have.
+        return self.fields.get("content-encoding", "identity") if self.body else "identity"
 
 
 class HTTP1:

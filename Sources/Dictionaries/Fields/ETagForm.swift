@@ -8,6 +8,11 @@ package enum ETagForm {
         return EntityTag(upstream)?.weakened.serialized
     }
 
+    /// Returns the entity tag of a body whose response had none.
+    package static func made(of digest: Digest) -> String {
+        "\"\(digest.base64URL.prefix(22))\""
+    }
+
     /// Returns true if If-None-Match makes the response a 304, whichever coding the client has (RFC 9110 section
     /// 13.1.2).
     package static func isNotModified(ifNoneMatch: [String], etag: EntityTag?) -> Bool {

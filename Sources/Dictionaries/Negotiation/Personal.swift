@@ -54,6 +54,15 @@ package enum Personal {
         return request.hasPersonalQuery ? .query : nil
     }
 
+    /// Returns true if a credential may have chosen the response, whatever the request is known to have had.
+    ///
+    /// Who saves requests may leave their credentials out. `*` stands for any field.
+    package static func mayVaryByUser(_ response: ResponseFacts, policy: PersonalPolicy) -> Bool {
+        response.varyNames.contains {
+            ["*", "cookie", "authorization"].contains($0) || policy.matches(fieldName: $0)
+        }
+    }
+
     package static func isPersonal(
         request: RequestFacts, response: ResponseFacts, policy: PersonalPolicy
     ) -> Bool {

@@ -31,7 +31,11 @@ extension Exchange {
         if sighting.source != nil { resource.fetchedAfterPage = sighting.announced.hashValue }
         let (isProven, isTimeToAsk) = context.linkRegistry.record(sighting, now: now)
         if isTimeToAsk { askAboutSoleClient() }
-        if isProven, let version = proxy.index.version(target.key, digest: body.digest) {
+        // Of the time before a restart only the store knows what is proven.
+        if isProven || route.learnsBuilt,
+            let version = proxy.index.version(target.key, digest: body.digest),
+            isProven || version.isProvenPublic
+        {
             context.store.provePublic(version)
             if route.learnsBuilt, let chain = route.builtChain(authority: version.chainKey.authority) {
                 context.learned.noteProven(version, of: chain)

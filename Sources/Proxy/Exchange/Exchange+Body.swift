@@ -85,6 +85,7 @@ extension Exchange {
         if let services = client.alternativeServices, !head.headers.contains(.altSvc) {
             head.headers.append(.altSvc, services)
         }
+        if observed != nil { settleObserved(tag: head.headers.versionTag()) }
         client.start(head, body: body)
     }
 

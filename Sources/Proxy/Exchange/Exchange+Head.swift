@@ -110,7 +110,7 @@ extension Exchange {
         if isNotModified(draft.response, etag: draft.response.head.headers.first(.etag)) {
             return makeNotModified(&draft)
         }
-        note(decision)
+        // The record keeps no coding: a head alone is no delta, and no byte of it is coded.
         let edits = ResponseEdits(coding: decision.coding, isCodingChanged: isChanged)
         edits.apply(to: &draft.response.head.headers, varying: variation(for: draft.response.facts))
         explain(decision, in: &draft, sent: nil)

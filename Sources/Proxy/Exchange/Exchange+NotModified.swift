@@ -15,6 +15,8 @@ extension Exchange {
 
     /// Sends a head without a body, and ends the exchange.
     func respondEmpty(_ draft: consuming ResponseDraft) {
+        // What the upstream has sent of a body goes to nobody, and no coding has saved it.
+        record.bodyBytesBefore = 0
         let sent = writeHead(draft, body: .none)
         body.sendNothing(after: sent)
         phase = .sent(sent)

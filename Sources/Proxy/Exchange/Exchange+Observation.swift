@@ -11,6 +11,8 @@ final class ObservedExchange {
     /// The response without its body, once its head has come.
     private var begun: ObservedResponse?
     private var copy: ObservedBody.Copy?
+    /// True once the upstream has sent the body to its end.
+    private(set) var isWhole = false
 
     init(_ request: ObservedRequest) { self.request = request }
 
@@ -18,7 +20,10 @@ final class ObservedExchange {
     fileprivate func begin(_ copy: consuming ObservedBody.Copy, of response: ObservedResponse) {
         self.copy = consume copy
         begun = response
+        isWhole = false
     }
+
+    func receivedEnd() { isWhole = true }
 
     fileprivate func end() {
         copy = nil
@@ -32,6 +37,14 @@ final class ObservedExchange {
             observer.countSkipped(begun.resource)
             return end()
         }
+    }
+
+    /// Returns the response without its body, for a client that holds that by this tag; nil if it is not measured.
+    fileprivate func takeConfirmed(by tag: String?) -> ObservedResponse? {
+        guard var response = begun else { return nil }
+        end()
+        response.entityTag = response.entityTag ?? tag
+        return response
     }
 
     /// Returns the whole response; nil if it is not measured.
@@ -117,10 +130,18 @@ extension Exchange {
             of: seen)
     }
 
-    /// Has a complete response measured.
-    func submitObserved() {
-        if let response = observed?.take() { context.observer.submit(response) }
-        observed = nil
+    /// Has a response measured once it is whole and it is known what its client gets in its place.
+    ///
+    /// A client that gets a 304 holds the body: by the upstream's tag, or by the one that Dictum makes and that the 304 has.
+    func settleObserved(tag: String? = nil) {
+        guard let observed, record.status > 0 else { return }
+        if record.status == 304 {
+            if let seen = observed.takeConfirmed(by: tag) { context.observer.confirm(seen) }
+        } else {
+            guard observed.isWhole else { return }
+            if let response = observed.take() { context.observer.submit(response) }
+        }
+        self.observed = nil
     }
 
     /// Returns the response without its body; nil if no chain is for it.
@@ -136,7 +157,7 @@ extension Exchange {
         else { return nil }
         return ObservedResponse(
             asked: asked, resource: key, facts: response.facts, target: target,
-            entityTag: response.head.headers.versionTag(),
+            entityTag: response.head.headers.versionTag(), takesMadeTag: takesMadeTag(response),
             lifeSeconds: keptSeconds(response), renewalSeconds: lifeSeconds(of: response, on: asked.route),
             unkept: unkeptReason(response), fields: Self.judgedFields(response),
             body: .none(context.observer.memory))

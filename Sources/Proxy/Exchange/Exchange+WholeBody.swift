@@ -19,8 +19,7 @@ extension Exchange {
         {
             draft.response.target = nil
         }
-        let decision =
-            body.lacksMemory ? Decision(coding: .identity, reason: .busy) : decide(draft.response)
+        let decision = decideWhole(draft.response)
         let newest = draft.stored ?? newestBody(draft.response, count: bytes.count, known: former)
         var job = codingJob(bytes, draft.response, decision, newest: newest)
         switch job.start(reply: { reply(decision) }) {
@@ -28,6 +27,14 @@ extension Exchange {
         case .underWay: phase = .draft(draft)
         case .busy(let result): respondBusy(draft, result)
         }
+    }
+
+    /// Decides about a whole body: a client that holds it by the upstream's tag gets a 304, for which nothing is coded.
+    private func decideWhole(_ response: UpstreamResponse) -> Decision {
+        if isNotModified(response, etag: response.head.headers.first(.etag)) {
+            return Decision(coding: .identity, reason: .ineligibleStatus)
+        }
+        return body.lacksMemory ? Decision(coding: .identity, reason: .busy) : decide(response)
     }
 
     /// Returns a closure that brings a job's result from another thread back to this exchange.
@@ -67,7 +74,7 @@ extension Exchange {
     ///
     /// A client that has a tag asks by the tag, and then an upstream must ignore the date of its Last-Modified (RFC 9110
     /// section 13.1.3): it would send whole bodies where it has said 304.
-    private func takesMadeTag(_ response: UpstreamResponse) -> Bool {
+    func takesMadeTag(_ response: UpstreamResponse) -> Bool {
         !response.head.headers.contains(.etag) && !response.head.headers.contains(.lastModified)
             && isCodedResource(response)
     }
@@ -108,7 +115,6 @@ extension Exchange {
             let reason = result.obstacle ?? .notShorter
             return respondUncoded(draft, held, because: reason, result, deltaBytes: deltaBytes)
         }
-        if decision.coding.usesDictionary { sampleGain(of: held.bytes, deltaBytes: coded.count) }
         // Clients that hold the same personal bytes must not learn of each other.
         let mayTell = deltaScope == .public || route.policy.scope == .private
         let final = Decision(
@@ -170,7 +176,7 @@ extension Exchange {
             edits.etag = draft.response.head.headers.first(.etag)
         }
         if edits.etag == nil, let body = result.body, takesMadeTag(draft.response) {
-            edits.etag = ResponseEdits.entityTag(of: body.digest)
+            edits.etag = ETagForm.made(of: body.digest)
         }
         // Confirming the stored body later would leave its trailers out.
         if body.hasTrailers { draft.response.headToKeep = nil }
@@ -194,6 +200,10 @@ extension Exchange {
             }
             makeNotModified(&draft)
             return respondEmpty(draft)
+        }
+        // Only a delta that goes out saves anything.
+        if decision.coding.usesDictionary, let coded {
+            sampleGain(of: held.bytes, deltaBytes: coded.count)
         }
         let bytes = coded ?? held.bytes
         noteUse(bodyBytes: held.count, sentBytes: bytes.count)

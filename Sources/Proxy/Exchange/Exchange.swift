@@ -259,7 +259,10 @@ extension Exchange: ResponseHandler {
         upload.decoding = nil
         attempt.leaveServer()
         attempt.leavePlace(context.shared.places)
-        if observed != nil { submitObserved() }
+        if let observed {
+            observed.receivedEnd()
+            settleObserved()
+        }
         if storedResponse != nil {
             settleStoredResponse()
             return advance()
@@ -367,7 +370,7 @@ extension Exchange {
         if let ownToken { core.remove(ownToken) }
         var finished = RequestRecord()
         swap(&finished, &record)
-        proxy.account(finished)
+        proxy.account(finished, in: context.experiment)
     }
 
     var elapsedMicroseconds: Int { Int(SystemClock.monotonicNanoseconds - begunAt) / 1000 }

@@ -58,7 +58,7 @@ final class LinkedDictionary: Sendable {
         headers.append(.contentType, "application/octet-stream")
         headers.append(.contentLength, String(version.bytes))
         headers.append(.cacheControl, cacheControl(now: now))
-        headers.append(.etag, ResponseEdits.entityTag(of: version.digest))
+        headers.append(.etag, ETagForm.made(of: version.digest))
         // The body comes from the origin but under an unexpected path: forbid execution, embedding and cross-origin
         // reads.
         headers.append(.xContentTypeOptions, "nosniff")

@@ -122,11 +122,6 @@ struct ResponseEdits {
         headers.replace(.etag, with: sent)
     }
 
-    /// Returns the entity tag of a body whose response had none.
-    static func entityTag(of digest: Digest) -> String {
-        "\"\(digest.base64URL.prefix(22))\""
-    }
-
     /// Returns the 304 that stands for a response that the client holds already (RFC 9110 section 15.4.5).
     static func notModified(from headers: Headers) -> ResponseHead {
         var kept = headers

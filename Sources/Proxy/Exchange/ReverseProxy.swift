@@ -89,11 +89,11 @@ final class ReverseProxy: Application, Handler {
 
     var isLogging: Bool { log != nil }
 
-    /// Counts a complete request, and logs it.
-    func account(_ record: RequestRecord) {
+    /// Counts a complete request, and logs it; `experiment` is that of the configuration that it began with.
+    func account(_ record: RequestRecord, in experiment: ExperimentTotals? = nil) {
         metrics.countRequest(record)
         if let arm = record.experiment.arm, record.isComplete {
-            context.experiment?.count(
+            experiment?.count(
                 arm, unit: record.experiment.unit, bytes: record.wireBytesSent,
                 microseconds: record.durationMicroseconds)
         }

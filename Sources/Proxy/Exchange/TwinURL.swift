@@ -75,7 +75,7 @@ extension UseAsDictionary {
 enum OwnScript {
     private static let path = TwinURL.prefix + ".js"
     private static let bytes = PackageResources.own_js
-    private static let tag = ResponseEdits.entityTag(of: Digest(of: bytes.span))
+    private static let tag = ETagForm.made(of: Digest(of: bytes.span))
 
     /// The same for everybody, so that every cache may keep it.
     private static let headers: Headers = {

@@ -1,3 +1,5 @@
+internal import Storage
+
 /// Why a dictionary is learned or not: the last step of a route in a host.
 enum LearningReason: String, CaseIterable, Encodable, Sendable {
     /// First responses have cost less than downloads would.
@@ -62,7 +64,7 @@ enum LearningPlan {
     static let downloadBytesMin = 2 << 10
     /// With fewer, one would be judged by chance.
     static let clientsMin = 3
-    static let resourcesMin = 8
+    static let resourcesMin = SampleSplit.samplesMin
     /// The bounds of the number of responses that a client is taken to get for its download.
     static let responses = 2...1000
     private static let retrySeconds = 60

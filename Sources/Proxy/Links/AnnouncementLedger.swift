@@ -10,7 +10,7 @@ struct AnnouncementLedger: Sendable {
     /// To prove a dictionary it takes as many clients that save as others; to end one that is proven it takes seven times as
     /// many that never come back as those that do.
     private static let savingsOfUnproven = 2
-    private static let savingsOfProven = 8
+    private static let savingsOfProven = ClientSample.savingsMax
 
     /// The sample that clients still join.
     private var enrolling = ClientSample(number: 0, begunAt: nil)
@@ -98,6 +98,7 @@ private struct ClientSample: Sendable {
 
     func isMature(at now: Int) -> Bool { now - lastJoinedAt >= Self.seconds }
 
+    /// What a client saves beyond so many times its cost is not recorded.
     static let savingsMax = 8
 
     /// Returns the bytes saved beyond the costs, those of each client up to so many times its cost.

@@ -131,10 +131,15 @@ struct LoopHistogram: LoopSeries {
         self.rowLabel = rowLabel
     }
 
+    /// Returns the position of the bound below which a time counts; the number of bounds for a longer one.
+    static func bucket(of microseconds: Int) -> Int {
+        bounds.firstIndex { microseconds <= $0 } ?? bounds.count
+    }
+
     mutating func add(microseconds: Int, row: Int = 0) {
         let start = row * Self.width
         if start >= counts.count { counts.grow(toRows: row + 1, of: Self.width) }
-        counts[start + (Self.bounds.firstIndex { microseconds <= $0 } ?? Self.bounds.count)] += 1
+        counts[start + Self.bucket(of: microseconds)] += 1
         counts[start + Self.width - 1] += microseconds
     }
 

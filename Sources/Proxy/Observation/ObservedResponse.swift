@@ -37,7 +37,9 @@ struct ObservedResponse: Sendable {
     /// The place of the body, and its offer.
     let target: AdmissionTarget
     /// The opaque-tag of the entity tag.
-    let entityTag: String?
+    var entityTag: String?
+    /// True if Dictum makes one from the body.
+    let takesMadeTag: Bool
     /// The seconds for which a browser keeps the response as a dictionary.
     let lifeSeconds: Int
     /// The seconds by which a client's dictionary is renewed; nil if no field says so.

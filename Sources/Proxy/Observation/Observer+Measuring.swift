@@ -125,7 +125,7 @@ extension Observer {
     ) -> Storage.Version? {
         let seen = response.seen
         var encounter = Encounter(digest: response.body.digest, key: response.key)
-        (encounter.etag, encounter.isNewest) = (seen.entityTag, response.isNewest)
+        (encounter.etag, encounter.isNewest) = (response.entityTag, response.isNewest)
         (encounter.held, encounter.lifeSeconds) = (held?.version, seen.renewalSeconds)
         encounter.deltaBytes =
             delta.map { $0.coded?.count ?? response.body.count } ?? held?.version.lastDeltaBytes
@@ -139,7 +139,7 @@ extension Observer {
                 VersionCandidate(
                     response.body, key: response.key,
                     policy: seen.route.admission(to: response.key.chainKey, from: seen.asked.address),
-                    etag: seen.entityTag, contentType: response.facts.contentType),
+                    etag: response.entityTag, contentType: response.facts.contentType),
                 over: held?.version, now: seen.seconds)
         }
     }

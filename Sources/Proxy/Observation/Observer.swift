@@ -127,6 +127,11 @@ final class Observer: Sendable {
         /// The number of the body among the versions of its URL, and whether it came for the first time.
         let number: Int
         let isNew: Bool
+
+        /// The opaque-tag by which a client asks for the body again.
+        var entityTag: String? {
+            seen.entityTag ?? (seen.takesMadeTag ? EntityTag(ETagForm.made(of: body.digest))?.opaque : nil)
+        }
     }
 
     private func begin(_ seen: ObservedResponse) {

@@ -31,12 +31,12 @@ final class ExperimentTotals: Sendable {
 
     /// Counts a complete response.
     func count(_ arm: ExperimentArm, unit: Int, bytes: Int, microseconds: Int) {
-        let bound = LoopHistogram.bounds.firstIndex { microseconds <= $0 } ?? LoopHistogram.bounds.count
+        let bucket = LoopHistogram.bucket(of: microseconds)
         sides.withLock { sides in
             sides[arm.index].units[unit].requests += 1
             sides[arm.index].units[unit].bytes += bytes
             sides[arm.index].units[unit].microseconds += microseconds
-            sides[arm.index].durations[bound] += 1
+            sides[arm.index].durations[bucket] += 1
         }
     }
 

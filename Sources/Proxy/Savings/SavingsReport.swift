@@ -119,10 +119,6 @@ package struct SavingsReport: Codable, Sendable {
 
         /// The share of the requests of returning clients whose dictionary both sides would hold; nil without returns.
         package var holderShare: Double? { returns > 0 ? Double(deltas) / Double(returns) : nil }
-        /// The average bytes per delta; nil without any.
-        package var bytesPerDelta: Double? {
-            measured.count > 0 ? Double(measured.deltaBytes) / Double(measured.count) : nil
-        }
         /// The bytes that the deltas of all clients would have saved against the best other coding.
         package var savedBytes: Double {
             guard measured.count > 0 else { return 0 }

@@ -25,7 +25,7 @@ package struct DictionaryTraining: Sendable {
     private static let sampleSizes = [8, 16, 32, 64, 128].map { $0 << 10 }
     private static let trainedSizes = [16, 32, 64, 112].map { $0 << 10 }
     /// The bytes of the samples that are trained on: more take longer, and change little.
-    private static let trainingBytesMax = 16 << 20
+    package static let trainingBytesMax = 16 << 20
     /// The number of held-out responses per figure.
     private static let heldOutMax = 200
 
@@ -35,7 +35,6 @@ package struct DictionaryTraining: Sendable {
     /// The samples that judge the choice, and what may be taken of each.
     private let training: [Body]
     private let pieces: [Body]
-    private let trainedOn: Int
     /// The responses that judge the candidates.
     package let heldOut: [Body]
     private var stage = Stage.begin
@@ -48,15 +47,16 @@ package struct DictionaryTraining: Sendable {
     ///   - common: The number of resources whose responses must have a string of a sample that is not proven to be public.
     package init(split: SampleSplit, sizes: CodedSizes, responses: Int, common: Int = 1) {
         (self.sizes, self.responses) = (sizes, responses)
-        var bytes = 0
-        let training = split.training.prefix { sample in
-            bytes += sample.body.count
-            return bytes <= Self.trainingBytesMax
+        var room = Self.trainingBytesMax
+        // One long sample leaves the room to shorter ones.
+        let training = split.training.filter { sample in
+            guard sample.body.count <= room else { return false }
+            room -= sample.body.count
+            return true
         }
-        let strings = CommonStrings(of: Array(training), resourcesMin: common)
+        let strings = CommonStrings(of: training, resourcesMin: common)
         self.training = training.map(\.body)
         pieces = training.map(strings.pieces)
-        trainedOn = split.training.count
         heldOut = split.heldOut.indices.spread(atMost: Self.heldOutMax).map { split.heldOut[$0] }
     }
 
@@ -134,7 +134,7 @@ package struct DictionaryTraining: Sendable {
             .flatMap { $0.verdict.balance > 0 ? $0 : nil }
         return (
             TrainingVerdict(
-                trainedOn: trainedOn, heldOut: heldOut.count,
+                trainedOn: training.count, heldOut: heldOut.count,
                 bodyBytes: heldOut.reduce(0) { $0 + $1.count } / max(1, heldOut.count),
                 plainBytes: plainBytes, responses: responses, candidates: judged.map(\.verdict),
                 best: best?.verdict), best?.body

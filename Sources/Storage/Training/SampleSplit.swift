@@ -6,18 +6,21 @@ package struct SampleSplit: Sendable {
     package let heldOut: [Body]
 
     /// The least number of samples in each half.
-    package static let countMin = 4
+    private static let countMin = 4
+    /// The least number of samples, and of resources whose responses are not divided.
+    package static let samplesMin = 2 * countMin
 
     /// Halves the samples; nil if they are too few.
     ///
     /// All responses of a resource go into one half, since a version says too much about the next. With few resources, the
-    /// older responses of all are trained on, and the newer ones held out.
+    /// older responses of each are trained on, and the newer ones held out.
+    ///
+    /// - Parameter samples: The samples, those of each resource in the order of time.
     package init?(_ samples: [TrainingSample]) {
         let resources = Dictionary(grouping: samples, by: \.resource)
-        guard resources.count >= 2 * Self.countMin else {
-            let older = samples.count / 2
-            guard older >= Self.countMin else { return nil }
-            (training, heldOut) = (Array(samples.prefix(older)), samples.dropFirst(older).map(\.body))
+        guard resources.count >= Self.samplesMin else {
+            guard samples.count >= Self.samplesMin else { return nil }
+            (training, heldOut) = Self.byAge(samples, resources)
             return
         }
         // By a hash: neighbours often resemble each other, and the choice is the same in each run.
@@ -30,5 +33,22 @@ package struct SampleSplit: Sendable {
             if place % 2 == 0 { halves.training += samples } else { halves.heldOut += samples.map(\.body) }
         }
         (training, heldOut) = halves
+    }
+
+    /// Divides the samples of each resource; the middle ones of odd numbers go into either half by turns.
+    private static func byAge(
+        _ samples: [TrainingSample], _ resources: [String: [TrainingSample]]
+    ) -> (training: [TrainingSample], heldOut: [Body]) {
+        var halves: (training: [TrainingSample], heldOut: [Body]) = ([], [])
+        var roundsUp = false
+        var seen: Set<String> = []
+        for name in samples.map(\.resource) where seen.insert(name).inserted {
+            let own = resources[name] ?? []
+            let older = (own.count + (roundsUp ? 1 : 0)) / 2
+            if own.count % 2 == 1 { roundsUp.toggle() }
+            halves.training += own.prefix(older)
+            halves.heldOut += own.dropFirst(older).map(\.body)
+        }
+        return halves
     }
 }

@@ -4,21 +4,26 @@ package import Dictionaries
 package struct TrainingSample: Sendable {
     /// The name of what was asked for: responses of one resource resemble each other more than those of others.
     package let resource: String
+    /// The host with its port, if that is known.
+    package let authority: String?
     package let url: PathAndQuery
     package let body: Body
     /// True if it was proven to be public: several client addresses got the same bytes.
     package var isProven = false
 
-    package init(resource: String, url: PathAndQuery, body: Body, isProven: Bool = false) {
-        (self.resource, self.url, self.body, self.isProven) = (resource, url, body, isProven)
+    package init(
+        resource: String, authority: String? = nil, url: PathAndQuery, body: Body, isProven: Bool = false
+    ) {
+        (self.resource, self.authority, self.url) = (resource, authority, url)
+        (self.body, self.isProven) = (body, isProven)
     }
 
     /// Makes a sample of a version of a store.
     package init(_ version: Version, _ body: Body) {
         let url = PathAndQuery(version.url)
         self.init(
-            resource: version.chainKey.authority + url.text, url: url, body: body,
-            isProven: version.isProvenPublic)
+            resource: version.chainKey.authority + url.text, authority: version.chainKey.authority,
+            url: url, body: body, isProven: version.isProvenPublic)
     }
 }
 
@@ -30,14 +35,16 @@ package struct TrainingSamples: Sendable {
         case credentials, personal, unproven
         case noStore = "no_store"
         case otherPath = "other_path"
+        case otherHost = "other_host"
 
         package var text: String {
             switch self {
-            case .credentials: "whose request had Authorization or a cookie"
+            case .credentials: "whose request had a credential"
             case .personal: "that say that they belong to one user"
             case .unproven: "that were not proven to be public"
             case .noStore: "with no-store"
             case .otherPath: "of other paths"
+            case .otherHost: "of other hosts"
             }
         }
     }
@@ -47,13 +54,16 @@ package struct TrainingSamples: Sendable {
     private var digests: Set<Digest> = []
     /// The paths that samples must have; nil for all.
     private let pattern: URLPattern?
+    /// The host that samples must have, as far as theirs is known; it has all hosts without a name.
+    private let host: AuthorityNames
 
-    package init(matching pattern: URLPattern?) { self.pattern = pattern }
+    package init(matching pattern: URLPattern?, of host: AuthorityNames = AuthorityNames()) {
+        (self.pattern, self.host) = (pattern, host)
+    }
 
     /// Adds a response, unless there is a reason against it or another one has the same body.
     package mutating func add(_ sample: TrainingSample, unless exclusion: Exclusion?) {
-        let isOther = pattern.map { !$0.matches(path: sample.url.path, query: sample.url.query) } ?? false
-        guard let reason = isOther ? .otherPath : exclusion else {
+        guard let reason = otherRoute(sample) ?? exclusion else {
             guard digests.insert(sample.body.digest).inserted else { return }
             samples.append(sample)
             bytes += sample.body.count
@@ -62,15 +72,27 @@ package struct TrainingSamples: Sendable {
         leftOut[reason, default: 0] += 1
     }
 
+    private func otherRoute(_ sample: TrainingSample) -> Exclusion? {
+        if let authority = sample.authority, !host.contains(authority) { return .otherHost }
+        return pattern?.matches(path: sample.url.path, query: sample.url.query) == false ? .otherPath : nil
+    }
+
     /// The bytes of all samples.
     package private(set) var bytes = 0
 
     /// The number of different resources.
     package var resourceCount: Int { Set(samples.map(\.resource)).count }
 
+    /// The hosts of the samples, the most frequent first.
+    package var hosts: [(name: String, count: Int)] { Self.counts(samples.compactMap(\.authority)) }
+
     /// The shapes of the samples' paths, the most frequent first.
-    package var shapes: [(pattern: String, count: Int)] {
-        Dictionary(grouping: samples) { PathShape.pattern(of: $0.url.path) }
+    package var shapes: [(name: String, count: Int)] {
+        Self.counts(samples.map { PathShape.pattern(of: $0.url.path) })
+    }
+
+    private static func counts(_ names: [String]) -> [(name: String, count: Int)] {
+        Dictionary(grouping: names) { $0 }
             .map { ($0.key, $0.value.count) }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
     }
 }

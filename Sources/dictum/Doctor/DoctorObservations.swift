@@ -20,7 +20,7 @@ struct DoctorObservations: Sendable {
     var hasAuthorization = false
     /// True if the URL is a document, which browsers request by navigation.
     var isDocument = false
-    /// True if the requests carry Authorization or a cookie.
+    /// True if the requests carry credentials.
     var hasCredentials = false
     var page = PageOrigin.sameOrigin
     /// The results of a real browser; nil if none was used.

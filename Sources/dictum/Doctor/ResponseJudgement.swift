@@ -10,7 +10,7 @@ struct ResponseJudgement: Sendable {
     let headers: Headers
     /// The time at which the response came, in seconds since 1970.
     let receivedAt: Int64
-    /// True if the request carries Authorization or a cookie.
+    /// True if the request carries credentials.
     var hasCredentials = false
     /// True if every response has another body.
     var changesEachTime = false

@@ -111,7 +111,7 @@ struct HTTPArchive: Decodable {
             seconds: seconds - start, body: Body(body),
             headers: headers(entry.response.headers ?? [], isGet: entry.request.method == "GET"),
             receivedAt: Int64(seconds), sentBytes: sent,
-            hasCredentials: hasCredentials(entry.request))
+            credentials: RequestCredentials((entry.request.headers ?? []).map { ($0.name, $0.value) }))
     }
 
     private static func bytes(_ content: Content) -> [UInt8]? {
@@ -151,17 +151,6 @@ struct HTTPArchive: Decodable {
             }
         }
         return headers
-    }
-
-    private static func hasCredentials(_ request: Request) -> Bool {
-        let ignored = IgnoredCookies(IgnoredCookies.defaults) ?? IgnoredCookies()
-        return (request.headers ?? []).contains { field in
-            switch field.name.lowercased() {
-            case "authorization": true
-            case "cookie": ignored.counts(field.value.utf8.span)
-            default: false
-            }
-        }
     }
 
     private static func seconds(_ text: String) -> Double? {

@@ -92,7 +92,7 @@ struct Poller {
         let seen = ResourceHistory.Response(
             seconds: seconds, body: body, headers: response.head.headers, receivedAt: response.receivedAt,
             sentBytes: response.body.count,
-            hasCredentials: plan.fields.hasCredentials, isRepeat: isRepeat)
+            credentials: plan.fields.knownCredentials, isRepeat: isRepeat)
         try collection.add(seen, to: url.text) {
             var history = ResourceHistory(url: url, name: url.text)
             history.mediaType = response.head.headers.first(.contentType)

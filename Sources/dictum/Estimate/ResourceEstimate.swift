@@ -122,8 +122,7 @@ struct Estimator {
         var request = RequestFacts()
         request.hasPersonalQuery = policy.personal.hasPersonalQuery(history.url.query)
         request.isPathNormal = NormalPath.isNormal(history.url.path)
-        // A HAR file does not tell which credentials exactly; both have the same effect.
-        request.hasCookie = history.hasCredentials
+        history.credentials.note(in: &request)
         var response = ResponseFacts(
             ResponseHead(status: .ok, headers: headers), framing: .none, types: policy.types)
         // The bodies of a history have no coding.
@@ -137,7 +136,7 @@ struct Estimator {
     private func judgement(of history: ResourceHistory) -> ResponseJudgement? {
         history.lastHead.map {
             ResponseJudgement(
-                headers: $0.headers, receivedAt: $0.receivedAt, hasCredentials: history.hasCredentials,
+                headers: $0.headers, receivedAt: $0.receivedAt, hasCredentials: !history.credentials.isEmpty,
                 changesEachTime: history.changesEachTime)
         }
     }

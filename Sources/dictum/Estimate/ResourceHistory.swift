@@ -14,8 +14,8 @@ struct ResourceHistory: Sendable {
         var receivedAt: Int64 = 0
         /// The size of the body as the server sent it; nil if unknown.
         var sentBytes: Int?
-        /// True if the request had Authorization or a cookie that Dictum does not ignore.
-        var hasCredentials = false
+        /// The credentials of the request.
+        var credentials: RequestCredentials = []
         /// True if it was asked for at once behind the one before, to see whether the body changes even then.
         var isRepeat = false
     }
@@ -60,8 +60,8 @@ struct ResourceHistory: Sendable {
         return true
     }
 
-    /// True if a request had credentials.
-    var hasCredentials: Bool { responses.contains(where: \.hasCredentials) }
+    /// The credentials of all requests.
+    var credentials: RequestCredentials { responses.reduce(into: []) { $0.formUnion($1.credentials) } }
 
     /// The seconds from the first to the last response.
     var seconds: Double { (responses.last?.seconds ?? 0) - (responses.first?.seconds ?? 0) }

@@ -121,8 +121,10 @@ struct RequestFields: Sendable {
         fields.append((.cookie, cookie))
     }
 
-    /// True if there is Authorization or a cookie.
-    var hasCredentials: Bool { fields.contains { $0.name == .authorization || $0.name == .cookie } }
+    /// The credentials that `serve` knows as such.
+    var knownCredentials: RequestCredentials {
+        RequestCredentials(fields.map { ($0.name.text, $0.value) })
+    }
 
     /// The fields that may be credentials as one text; nil without any.
     ///

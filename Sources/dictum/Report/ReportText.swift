@@ -60,9 +60,10 @@ enum ReportText {
                 "\(OutputFormat.count(observed.firsts, "first response")), to clients that had no version of the path"
             )
         }
-        if let bytes = observed.bytesPerDelta {
+        if observed.measured.count > 0 {
             lines.append(
-                "\(OutputFormat.grouped(Int(bounding: bytes))) bytes per delta\(gain(observed.measured))")
+                "\(OutputFormat.grouped(observed.measured.meanDeltaBytes)) bytes per delta\(gain(observed.measured))"
+            )
             if !isOver { lines.append(perDay(observed)) }
             lines += OutputFormat.table(rows(observed.ages)).split(separator: "\n").map { "  \($0)" }
         }

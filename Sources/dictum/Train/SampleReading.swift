@@ -13,7 +13,8 @@ extension TrainingSamples {
         for (number, response) in history.responses.enumerated() {
             add(
                 TrainingSample(
-                    resource: history.name + (isMany ? "/\(number)" : ""), url: url, body: response.body),
+                    resource: history.name + (isMany ? "/\(number)" : ""),
+                    authority: history.isReal ? history.url.authority : nil, url: url, body: response.body),
                 unless: Self.exclusion(of: response, history, estimator))
         }
     }
@@ -22,11 +23,15 @@ extension TrainingSamples {
         of response: ResourceHistory.Response, _ history: ResourceHistory, _ estimator: Estimator
     ) -> Exclusion? {
         // `public` may be a mistake, and a credential is none.
-        if response.hasCredentials { return .credentials }
         let (request, facts) = estimator.facts(of: history, headers: response.headers ?? Headers())
+        if !response.credentials.isEmpty || request.hasPersonalQuery { return .credentials }
         if facts.cacheControl.noStore { return .noStore }
-        return Personal.cause(request: request, response: facts, policy: estimator.policy.personal)
-            .map { _ in .personal }
+        let policy = estimator.policy.personal
+        // Browsers leave cookies and Authorization out of the HAR files that they save.
+        let isPersonal =
+            Personal.mayVaryByUser(facts, policy: policy)
+            || Personal.isPersonal(request: request, response: facts, policy: policy)
+        return isPersonal ? .personal : nil
     }
 
     /// Adds the versions of a store whose bodies are proven to be public: several client addresses got the same bytes by

@@ -21,6 +21,12 @@ struct TrainingReport: Encodable, Sendable {
         lines += leftOut.sorted { $0.key.rawValue < $1.key.rawValue }.map {
             "left out: \(OutputFormat.count($0.value, "response")) \($0.key.text)"
         }
+        guard !verdict.candidates.isEmpty else {
+            lines.append(
+                "No file was written: no dictionary could be made of the responses. Those of more than "
+                    + "\(OutputFormat.size(DictionaryTraining.trainingBytesMax)) are not trained on")
+            return (lines + [guarantee]).joined(separator: "\n") + "\n"
+        }
         lines += ["", OutputFormat.table(rows), ""]
         if let best = verdict.best, let file {
             lines.append(

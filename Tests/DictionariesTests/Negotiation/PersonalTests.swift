@@ -68,6 +68,17 @@ struct PersonalTests {
         #expect(Self.isPersonal(vary: ["cookie"], cookiesIgnored: true) { $0.hasCookie = true })
     }
 
+    @Test(arguments: [["cookie"], ["accept", "authorization"], ["x-api-key"], ["*"]])
+    func `of a request that is not known whole, a Vary on a credential says that it may have had one`(
+        vary: [String]
+    ) {
+        let policy = Facts.route().personal
+        let mayVary = Personal.mayVaryByUser(Facts.response { $0.varyNames = vary }, policy: policy)
+        #expect(mayVary)
+        let others = Facts.response { $0.varyNames = ["accept-encoding", "origin", "accept-language"] }
+        #expect(!Personal.mayVaryByUser(others, policy: policy))
+    }
+
     @Test func `a Vary on one of both says nothing of the other`() {
         #expect(!Self.isPersonal("public", vary: ["cookie"]) { $0.hasAuthorization = true })
         #expect(Self.cause(vary: ["cookie"]) { $0.hasAuthorization = true } == .authorization)

@@ -278,7 +278,8 @@ internal import Testing
     {
         let folder = try TemporaryFolder()
         let cases: [(String, String, String?)] = [
-            ("Cookie", "sid=1", "cookie"), ("Authorization", "Bearer x", "cookie"),
+            ("Cookie", "sid=1", "cookie"), ("Authorization", "Bearer x", "authorization"),
+            ("X-Api-Key", "k", "field"),
             ("Cookie", "_ga=GA1.1", nil),
         ]
         for (field, value, personal) in cases {

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Foundation
+internal import Storage
 internal import TestSupport
 internal import Testing
 
@@ -120,6 +121,21 @@ internal import Testing
         #expect(folder.names() == ["noise"])
     }
 
+    @Test func `if no response can be trained on, it says so`() throws {
+        try FileManager.default.createDirectory(
+            atPath: "\(folder.path)/large", withIntermediateDirectories: true)
+        for number in 1...8 {
+            let spaces = [UInt8](repeating: 0x20, count: DictionaryTraining.trainingBytesMax)
+            try folder.write(Array("\(number)".utf8) + spaces, to: "large/\(number).json")
+        }
+        let result = try RunningProcess.run(["train", "large"], in: folder.path)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(
+            result.text.contains("trained on 0 responses")
+                && result.text.contains("no dictionary could be made"),
+            "\(result.text)")
+    }
+
     @Test func `its content has no header of libzstd's format`() throws {
         let bodies = (1...200).map { Body(Self.item($0)) }
         // The second is not cut to its length, which would take a header away, too.
@@ -135,21 +151,40 @@ internal import Testing
 
     @Test func `a response whose request had a credential is never a sample, although it says public`() throws
     {
-        let secrets = (1...40).map { number in
+        let secrets = (1...42).map { number in
             var entry = Self.entry(1000 + number)
             entry.body = Self.item(1000 + number, secret: " of a user")
-            switch number % 4 {
+            switch number % 6 {
             case 0: entry.requestFields = ["Authorization": "Bearer x"]
             case 1: entry.requestFields = ["Cookie": "sid=1"]
-            case 2: entry.fields = ["Cache-Control": "private, max-age=600"]
+            case 2: entry.requestFields = ["X-Api-Key": "k"]
+            case 3: entry.url += "?access_token=k"
+            case 4: entry.fields = ["Cache-Control": "private, max-age=600"]
             default: entry.fields["Set-Cookie"] = "sid=1"
             }
             return entry
         }
         try archive((1...40).map(Self.entry) + secrets)
         let report = try train("session.har")
-        #expect(report.leftOut == ["credentials": 20, "personal": 20])
+        #expect(report.leftOut == ["credentials": 28, "personal": 14])
         #expect(report.verdict.trainedOn + report.verdict.heldOut == 40)
+        let file = try #require(report.file.flatMap(folder.read))
+        #expect(!String(decoding: file, as: UTF8.self).contains("of a user"))
+    }
+
+    @Test(arguments: ["Cookie", "Accept-Encoding, authorization", "X-Api-Key", "*"])
+    func `a response whose Vary names a credential is no sample, although the HAR file has none`(vary: String)
+        throws
+    {
+        let secrets = (1...20).map { number in
+            var entry = Self.entry(1000 + number)
+            entry.body = Self.item(1000 + number, secret: " of a user")
+            entry.fields["Vary"] = vary
+            return entry
+        }
+        try archive((1...20).map(Self.entry) + secrets)
+        let report = try train("session.har")
+        #expect(report.leftOut == ["personal": 20])
         let file = try #require(report.file.flatMap(folder.read))
         #expect(!String(decoding: file, as: UTF8.self).contains("of a user"))
     }
@@ -182,7 +217,7 @@ internal import Testing
         #expect(verdict.trainedOn + verdict.heldOut == 21)
     }
 
-    @Test(arguments: [["-H", "Authorization: Bearer x"], ["--cookie", "sid=1"]])
+    @Test(arguments: [["-H", "Authorization: Bearer x"], ["-H", "X-Api-Key: k"], ["--cookie", "sid=1"]])
     func `what was fetched with a credential is never a sample`(credential: [String]) throws {
         let origin = try Origin(
             wire("HTTP/1.1 200 OK", "Cache-Control: public, max-age=60", body: Self.item(1)))
@@ -190,7 +225,7 @@ internal import Testing
         let result = try RunningProcess.run(["train", url] + credential, in: folder.path)
         #expect(result.status == 1)
         // The first round fetches each URL twice.
-        #expect(result.errors.contains("2 responses whose request had Authorization or a cookie"))
+        #expect(result.errors.contains("2 responses whose request had a credential"))
     }
 
     @Test func `a later request with a credential counts, too`() throws {
@@ -219,6 +254,28 @@ internal import Testing
         )
         let report = try train("session.har", "--match", "/items/*")
         #expect(report.match == "/items/*" && report.leftOut == ["other_path": 20])
+    }
+
+    @Test func `responses of several hosts need a choice, although their paths are of one route`() throws {
+        let hosts = [("api.test", 20), ("shop.test:8443", 12), ("api.test:8443", 1)]
+        let entries = hosts.enumerated().flatMap { place, host in
+            (1...host.1).map { number in
+                var entry = Self.entry(100 * place + number)
+                entry.url = "https://\(host.0)/items/\(number)"
+                return entry
+            }
+        }
+        try archive(entries)
+        for arguments in [[], ["--match", "/items/*"], ["--host", "api.test"]] {
+            let result = try RunningProcess.run(["train", "session.har"] + arguments, in: folder.path)
+            #expect(result.status == 1)
+            #expect(
+                result.errors.contains("api.test (20), ") && result.errors.contains("--host"),
+                "\(result.errors)")
+        }
+        let report = try train("session.har", "--host", "SHOP.test")
+        #expect(report.match == "/items/:id" && report.leftOut == ["other_host": 21])
+        #expect(report.verdict.trainedOn + report.verdict.heldOut == 12)
     }
 
     @Test func `of a store only what three clients got without a credential is a sample`() throws {
@@ -273,7 +330,7 @@ internal import Testing
 
     @Test(arguments: [
         ([], "expected a source"), (["x", "--match", "/(a)"], "--match"),
-        (["x", "--responses", "0"], "--responses"),
+        (["x", "--responses", "0"], "--responses"), (["x", "--host", "https://a"], "--host"),
         (["x", "--common", "0"], "--common"), (["x", "--common", "1001"], "--common"),
         (["--config", "a", "--store", "b"], "expected either --config FILE or --store PATH"),
     ])

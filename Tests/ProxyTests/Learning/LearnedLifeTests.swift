@@ -22,6 +22,19 @@ internal import Testing
         #expect(try next.fetch("/items/8", over: dictionary).coding == "dcb")
     }
 
+    @Test func `after a restart one client's fetch is enough for what the store knows to be proven`() throws {
+        let folder = try TemporaryFolder()
+        let proxy = try TestProxy.learning(store: folder.file("store.db"))
+        try proxy.visit()
+        #expect(proxy.learnedRow?.proven == 20)
+        proxy.stop()
+        let next = try TestProxy.learning(store: folder.file("store.db"))
+        next.server.context.learned.recordFirstVisit(
+            of: Items.builtChain(), sentBytes: 0, client: 1, now: 0)
+        for number in 20...49 { _ = try next.fetch("/items/\(number)", forwarded(for: 1)) }
+        #expect(next.learnedRow?.proven == 20)
+    }
+
     @Test(arguments: ["routes: [{match: \"/items/:id\"}]", "dictionaries: off\n" + LearningOrigin.settings])
     func `after a reload without it nobody gets it`(settings: String) throws {
         let proxy = try TestProxy.learning()

@@ -219,6 +219,29 @@ private let versions = (0..<6).map { Feed.bytes(version: $0, items: 60) }
 
     private static let pattern = "routes: [{match: /feed}]"
 
+    @Test(arguments: [[], [#"ETag: "v1""#]])
+    func `a response that becomes a 304 today saves nothing, and renews what its client holds`(
+        fields: [String]
+    ) throws {
+        let shared = "Cache-Control: public, max-age=600"
+        let proxy = try TestProxy(
+            Origin(json(versions[0], fields.first ?? "X-A: b", shared)), "mode: observe")
+        let tag = try #require(try proxy.fetch("/feed", forwarded(for: 1))["ETag"])
+        try waitUntil("the first was measured") { try proxy.report().routes[0].observed?.responses == 1 }
+        let answer = try proxy.fetch("/feed", forwarded(for: 1), "If-None-Match: \(tag)")
+        #expect(answer.status == 304)
+        try proxy.observe("/feed", forwarded(for: 1), number: 2)
+        let observed = try #require(try proxy.report().routes[0].observed)
+        #expect((observed.responses, observed.returns, observed.deltas) == (2, 1, 1))
+        #expect(observed.measured.count == 1 && observed.bodyBytes == 2 * versions[0].count)
+        // By its tag the version is found that the 304 has renewed.
+        let version = proxy.server.context.store.reader().recent(
+            of: ChainKey(authority: "api.test", match: "/feed")
+        ).first
+        let isFound = version?.etag == EntityTag(tag)?.opaque
+        #expect(isFound)
+    }
+
     @Test func `a client that stays away longer than the response is fresh holds nothing`() throws {
         let proxy = try TestProxy(
             Origin(json(versions[0], "Cache-Control: public, max-age=0")), "mode: observe")

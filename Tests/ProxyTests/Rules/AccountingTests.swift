@@ -123,6 +123,65 @@ private let second = Feed.bytes(version: 1, items: 40)
         }
     }
 
+    @Test(arguments: [[], [#"ETag: "v1""#]])
+    func `the body of a response that becomes a 304 counts as neither sent nor saved`(fields: [String]) throws
+    {
+        let answer = wire(
+            (["HTTP/1.1 200 OK", "Content-Type: application/json"] + fields).joined(separator: "\r\n"),
+            body: first)
+        var tag = ""
+        let lines = try lines(Origin(answer)) { proxy in
+            tag = try #require(try proxy.fetch("/feed")["ETag"])
+            #expect(try proxy.fetch("/feed", "If-None-Match: \(tag)").status == 304)
+            try waitUntil("both are counted") {
+                try proxy.metric(#"dictum_responses_total{route="/*",status="3xx"}"#) == 1
+            }
+            for stage in ["before", "after"] {
+                let bytes = try proxy.metric(#"dictum_body_bytes_total{route="/*",stage="\#(stage)"}"#)
+                #expect(bytes == first.count, "\(stage)")
+            }
+        }
+        // Each loop writes its lines by itself.
+        let line = try #require(lines.first { $0.contains(#""status":304,"#) })
+        #expect(line.contains(#""body_bytes":0,"sent_body_bytes":0,"#), "\(line)")
+    }
+
+    @Test func `a slow response that becomes a 304 counts nothing of its body`() throws {
+        let origin = try Origin { _, connection in
+            let head = wire(
+                "HTTP/1.1 200 OK", "Content-Type: application/json", "Transfer-Encoding: chunked",
+                #"ETag: "v1""#)
+            connection.send(head + chunk(first))
+            pauseBeyondTheHold()
+            connection.send(chunk(second) + chunk([]))
+        }
+        let lines = try lines(origin) { proxy in
+            let answer = try proxy.fetch("/feed", #"If-None-Match: "v1""#)
+            #expect(answer.status == 304)
+        }
+        #expect(lines.first?.contains(#""body_bytes":0,"sent_body_bytes":0,"#) == true, "\(lines)")
+    }
+
+    @Test func `HEAD is no delta, although its head says what GET would have`() throws {
+        let origin = try Origin { request, connection in
+            let head = wire(
+                "HTTP/1.1 200 OK", "Content-Type: application/json", "Content-Length: \(first.count)")
+            connection.send(request.method == "HEAD" ? head : head + first)
+        }
+        let lines = try lines(origin) { proxy in
+            _ = try proxy.fetch("/feed")
+            let head = try proxy.fetch("/feed", over: first, method: "HEAD")
+            #expect(head.coding == "dcz" || head.coding == "dcb")
+            try waitUntil("both are counted") {
+                try proxy.metric(#"dictum_responses_total{route="/*",status="2xx"}"#) == 2
+            }
+            #expect(try proxy.report().routes[0].live?.deltas == 0)
+            #expect(try proxy.metric(#"dictum_requests_by_client_total{client="other",delta="yes"}"#) == 0)
+        }
+        let line = try #require(lines.first { $0.contains(#""method":"HEAD""#) })
+        #expect(line.contains(#""coding":"identity""#) && !line.contains(#""reason""#), "\(line)")
+    }
+
     @Test func `bytes on the wire include heads and framing`() throws {
         var head = 0
         let lines = try lines(Origin(json(first))) { proxy in

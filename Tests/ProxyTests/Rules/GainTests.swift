@@ -27,6 +27,26 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(next["Dictum-Explain"]?.hasSuffix(";route-gain=\(percent)%") == true)
     }
 
+    @Test(arguments: [[], [#"ETag: "v1""#]])
+    func `a delta that nobody gets, because the response becomes a 304, is not sampled`(fields: [String])
+        throws
+    {
+        let (field, third) = (fields.first ?? "X-A: b", Feed.bytes(version: 9, items: 60))
+        let answers = [json(first), json(second, field), json(second, field), json(third)]
+        let proxy = try TestProxy(Origin(answers))
+        _ = try proxy.fetch("/feed")
+        let tag = try #require(try proxy.fetch("/feed")["ETag"])
+        #expect(try proxy.fetch("/feed", over: first, "If-None-Match: \(tag)").status == 304)
+        let made = proxy.server.context.deltas.statistics.cache.misses
+        #expect(made == (fields.isEmpty ? 1 : 0), "no delta is made where the upstream's tag says enough")
+        let delta = try proxy.fetch("/feed", over: first)
+        #expect(delta.coding == "dcz")
+        try waitUntil("a delta was sampled") {
+            try proxy.metric(#"dictum_gain_samples_total{route="/*"}"#) == 1
+        }
+        #expect(try proxy.metric(#"dictum_gain_bytes_total{route="/*",stage="delta"}"#) == delta.body.count)
+    }
+
     @Test func `about one delta in 64 is sampled, and never in a fixed rhythm`() {
         let sampler = GainSampler(
             worker: BackgroundWorker(), memory: MemoryBudget(bytes: 1 << 30), report: { _ in })

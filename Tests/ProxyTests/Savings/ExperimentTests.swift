@@ -74,6 +74,26 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(try proxy.fetch("/feed", forwarded(for: 1))["Server-Timing"] == nil)
     }
 
+    @Test func `a request under way during a reload takes no part in the experiment that begins`() throws {
+        let (asked, gate) = (Gate(), Gate())
+        let origin = try Origin { request, connection in
+            asked.open()
+            gate.wait()
+            connection.send(json(second))
+        }
+        let proxy = try TestProxy(origin, Self.half)
+        let client = try proxy.connect()
+        client.send(request("/feed", [forwarded(for: 1)]))
+        asked.wait()
+        try proxy.reload("experiment: {holdout: 10%}\nroutes: [{match: /*}]")
+        gate.open()
+        #expect(Self.arm(try client.receive()) != nil)
+        try waitUntil("the request is counted") {
+            try proxy.metric(#"dictum_responses_total{route="/*",status="2xx"}"#) == 1
+        }
+        #expect(try Self.responses(in: proxy) == 0)
+    }
+
     @Test func `on a private route the identity decides, not the address`() throws {
         let settings = """
             experiment: {holdout: 50%}

@@ -34,6 +34,32 @@ internal import Testing
         let one = try #require(SampleSplit((0..<9).map { sample(0, $0) }))
         #expect(one.training.map(\.body.bytes) == (0..<4).map { Array("0 \($0)".utf8) })
         #expect(one.heldOut.count == 5)
+        let few = try #require(
+            SampleSplit(
+                [4, 3, 1, 1].enumerated().flatMap { resource, count in
+                    (0..<count).map { sample(resource, $0) }
+                }))
+        #expect(
+            few.training.map { String(decoding: $0.body.bytes, as: UTF8.self) } == [
+                "0 0", "0 1", "1 0", "2 0",
+            ])
+        #expect(few.heldOut.count == 5, "the newer ones of each, and one that is alone")
         #expect(SampleSplit((0..<7).map { sample(0, $0) }) == nil)
+        #expect(SampleSplit((0..<8).map { sample($0 / 2, $0) })?.training.count == 4)
+    }
+
+    @Test func `a sample that does not fit leaves its room to others, and only those used are counted`()
+        throws
+    {
+        let bytes = [17 << 20, 10 << 20, 7 << 20, 6 << 20] + Array(repeating: 100, count: 4)
+        let samples = bytes.enumerated().map { number, count in
+            TrainingSample(
+                resource: "one", url: PathAndQuery("/one"),
+                body: Body([UInt8(number)] + [UInt8](repeating: 0x20, count: count - 1)))
+        }
+        let split = try #require(SampleSplit(samples))
+        let training = DictionaryTraining(
+            split: split, sizes: CodedSizes(preparedBytes: 0, verify: .never), responses: 100)
+        #expect((training.outcome.verdict.trainedOn, training.outcome.verdict.heldOut) == (2, 4))
     }
 }

@@ -42,7 +42,7 @@ extension EstimateReport.FirstResponses {
     ) throws(CommandError) -> [Self] {
         var all: [Self] = []
         for (origin, match, samples) in routes.all
-        where samples.resourceCount >= 2 * SampleSplit.countMin {
+        where samples.resourceCount >= SampleSplit.samplesMin {
             guard let split = SampleSplit(samples.samples) else { continue }
             let training = DictionaryTraining(
                 split: split, sizes: estimator.measurement.sizes, responses: 100)
