@@ -218,6 +218,18 @@ struct ScriptedServerTests {
             .waitForReport("no address")
     }
 
+    @Test func `a unix socket without room is tried again and again, as long as a connection may take`()
+        throws
+    {
+        let folder = try TemporaryFolder()
+        // Room for one connection that is not accepted yet, and the client makes several.
+        let listener = try WireListener(path: folder.file("s"), backlog: 0)
+        let test = try TestClient(RedisSettings(address: .unix(path: folder.file("s"))), isAwaited: false)
+        try test.waitForReport("no connection within")
+        Self.serve(listener) { _ in "+OK\r\n" }
+        try waitUntil("all connections are there: \(test.reports)") { test.isWhole }
+    }
+
     @Test func `the end of a client ends its commands`() throws {
         let listener = try WireListener()
         Self.serve(listener) { _ in nil }

@@ -119,6 +119,16 @@ internal import Testing
         #expect(try report("prune", config: file).count == 0)
     }
 
+    @Test func `the max_age of the present route ends what was kept for longer`() throws {
+        try store.admit([1], path: "/feed", now: now - 7_000)
+        try store.admit([2], path: "/other", now: now - 7_000)
+        let file = try configuration(
+            store: "max_size: 1GiB",
+            "routes: [{match: /feed, dictionary: {max_age: 1h}}, {match: /*, dictionary: {max_age: 2d}}]")
+        let plan = try report("prune", config: file)
+        #expect(plan.versions.map(\.url) == ["/feed"] && plan.versions.map(\.cause) == ["age"])
+    }
+
     @Test func `what goes by age makes room for the rest`() throws {
         try store.admit([1, 2, 3, 4], path: "/old", now: now - 5_000)
         try store.admit([5, 6], path: "/feed", now: now - 300)

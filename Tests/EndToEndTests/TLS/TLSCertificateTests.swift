@@ -44,6 +44,34 @@ internal import Testing
         }
     }
 
+    @Test(arguments: [1, 2])
+    func `the whole chain of the file is sent, so that a client that knows the root alone trusts it`(
+        between count: Int
+    ) throws {
+        let certificates = try TestCertificates()
+        try certificates.write("basicConstraints=critical,CA:TRUE\nkeyUsage=keyCertSign\n", to: "ca.ext")
+        try certificates.write("subjectAltName=IP:127.0.0.1\n", to: "leaf.ext")
+        var names = ["ca"]
+        for name in (1...count).map({ "between\($0)" }) + ["leaf"] {
+            try certificates.openssl(
+                "req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=\(name) "
+                    + "-keyout \(name).key -out \(name).csr"
+            )
+            try certificates.openssl(
+                "x509 -req -in \(name).csr -CA \(names[0]).pem -CAkey \(names[0]).key -CAcreateserial -days 30 "
+                    + "-extfile \(name == "leaf" ? "leaf" : "ca").ext -out \(name).pem")
+            names.insert(name, at: 0)
+        }
+        let chain = try names.dropLast().map { name in
+            try String(contentsOf: URL(filePath: certificates.file("\(name).pem")), encoding: .utf8)
+        }
+        try certificates.write(chain.joined(), to: "leaf.pem")
+        let proxy = try ServedProxy(
+            Self.origin(), in: TemporaryFolder(), listener: certificates.settings("leaf"))
+        let client = SecureClient(proxy: proxy, certificates: certificates)
+        #expect(try client.curl("/").carries(Array("hello\n".utf8)))
+    }
+
     @Test func `a scrape tells when the first certificate of a listener ends, also after a renewal`() throws {
         let certificates = try TestCertificates()
         try certificates.issue("short", names: "DNS:short.test", days: 3)

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Primitives
 internal import TestSupport
 internal import Testing
 
@@ -94,6 +95,41 @@ private let body = Feed.bytes(version: 3, items: 200)
         // RFC 8446 section 6.1: without close_notify an attacker may have truncated the body.
         #expect(try client.curl("/cut", "--http1.0").code != 0)
     }
+
+    @Test(arguments: [true, false])
+    func `a tunnel that the client ends has that end at the upstream, and one cut off is reset`(
+        isCutOff: Bool
+    ) throws {
+        let (ended, ending) = (Gate(), Guarded<WireSocket.Ending?>(nil))
+        let origin = try Origin { _, connection in
+            connection.send(
+                wire("HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", "Upgrade: websocket"))
+            _ = connection.receiveAll()
+            ending.withLock { $0 = connection.ending }
+            ended.open()
+        }
+        let client = try served(origin)
+        let result = try client.python(Self.tunnel + (isCutOff ? "cut()" : "secured.unwrap()"))
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(ended.wait())
+        // RFC 8446 section 6.1: without close_notify an attacker may have cut it off.
+        #expect(ending.withLock { $0 } == (isCutOff ? .reset : .closed))
+    }
+
+    /// Opens a tunnel over TLS; `cut` ends its connection without close_notify.
+    private static let tunnel = """
+        import socket, ssl, sys
+        plain = socket.create_connection(("127.0.0.1", int(sys.argv[1])), 60)
+        secured = ssl.create_default_context(cafile="ca.pem").wrap_socket(plain, server_hostname="localhost")
+        secured.sendall(b"GET / HTTP/1.1\\r\\nHost: a\\r\\nConnection: upgrade\\r\\nUpgrade: websocket\\r\\n\\r\\n")
+        head = b""
+        while not head.endswith(b"\\r\\n\\r\\n"):
+            head += secured.recv(1)
+        assert head.startswith(b"HTTP/1.1 101 "), head
+        def cut():
+            secured.shutdown(socket.SHUT_WR)
+
+        """
 
     @Test(arguments: ["1.2", "1.3"])
     func `large bodies pass both ways, to a slow reader too`(version: String) throws {

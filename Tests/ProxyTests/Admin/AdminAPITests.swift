@@ -239,6 +239,10 @@ extension [String: Any] {
         let yaml = try proxy.admin("GET /config HTTP/1.1", "Host: localhost", "Accept: application/yaml")
         #expect(yaml["Content-Type"] == "application/yaml")
         #expect(yaml.text.contains("\n  max_size: 1GiB\n"))
+        for accepted in ["application/json, application/yaml;q=0.5", "*/*"] {
+            let other = try proxy.admin("GET /config HTTP/1.1", "Host: localhost", "Accept: \(accepted)")
+            #expect(other["Content-Type"] == "application/json")
+        }
         for text in [yaml.text, "\(report)"] { #expect(!text.contains("s3cret") && !text.contains(token)) }
     }
 

@@ -138,6 +138,32 @@ extension TestProxy {
         #expect(sick.count == 1)
     }
 
+    @Test func `a name that a reload brings is resolved at intervals, too`() throws {
+        let (old, new) = (try MoodyOrigin(), try MoodyOrigin())
+        let names = Names([old.origin.port])
+        let proxy = try TestProxy(old.origin, resolver: names.resolver)
+        var configuration = try TestProxy.configuration(old.origin, urls: ["http://many.test"])
+        configuration.upstream.resolveInterval = 20
+        try proxy.server.reload(configuration)
+        #expect(try proxy.fetch("/").text == "well")
+        try names.become([new.origin.port])
+        try waitUntil("the new address is known") { proxy.ports == [new.origin.port] }
+        #expect(try proxy.fetch("/").text == "well")
+        #expect(new.count == 1)
+    }
+
+    @Test func `a reload changes the interval of a name`() throws {
+        let origin = try MoodyOrigin()
+        let names = Names([origin.origin.port])
+        let proxy = try TestProxy(
+            origin.origin, urls: ["http://many.test"], resolver: names.resolver,
+            change: { $0.upstream.resolveInterval = 3_600_000 })
+        var configuration = try TestProxy.configuration(origin.origin, urls: ["http://many.test"])
+        configuration.upstream.resolveInterval = 20
+        try proxy.server.reload(configuration)
+        try names.become([origin.origin.port])
+    }
+
     @Test func `addresses are not asked for again`() throws {
         let origin = try MoodyOrigin()
         let names = Names([origin.origin.port])

@@ -207,6 +207,25 @@ private let small = Feed.bytes(version: 0, items: 40)
             "a personal request has no offer")
     }
 
+    @Test func `a client that is offered its version by a 304 is one of its holders`() throws {
+        let origin = try Origin { request, connection in
+            connection.send(
+                request["If-None-Match"] == nil
+                    ? json(small, #"ETag: "v1""#) : wire("HTTP/1.1 304 Not Modified", #"ETag: "v1""#))
+        }
+        let proxy = try TestProxy(origin, "routes: [{match: \"/*\", dictionary: {delivery: in_band}}]")
+        _ = try proxy.fetch("/feed")
+        let reader = proxy.server.context.store.reader()
+        let version = try #require(
+            reader.find(
+                digest: Digest(of: small.span), authority: "api.test", url: PathAndQuery("/feed")))
+        let before = version.holders
+        for _ in 0..<2 {
+            #expect(try proxy.fetch("/feed", #"If-None-Match: "v1""#)["Use-As-Dictionary"] != nil)
+        }
+        #expect(version.holders == before + 2)
+    }
+
     @Test func `an offer on a 304 without fields of freshness counts as that of the whole response`() throws {
         let origin = try Origin { request, connection in
             connection.send(

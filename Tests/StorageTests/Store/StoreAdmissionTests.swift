@@ -25,6 +25,22 @@ import Testing
         #expect(store.hotBody(of: version)?.bytes == one.bytes)
     }
 
+    @Test func `a known body that comes under another media type has that from then on, on disk too`() throws
+    {
+        let folder = try StoreFolder()
+        let store = try DictionaryStore.open(folder.database)
+        let key = VersionKey(chain: feedChain, url: "/feed", variant: "")
+        for type in ["text/plain", "application/json"] {
+            try store.admit(
+                VersionCandidate(
+                    sampleBody(1), key: key, policy: AdmissionPolicy(versions: 16, maxAge: 1000), etag: "a",
+                    contentType: type), now: 1000)
+            #expect(store.flush())
+            #expect(store.reader().newest(key)?.contentType == type)
+            #expect(try folder.sqlite("SELECT content_type FROM version") == type)
+        }
+    }
+
     @Test(arguments: [
         ("other.example", "/feed"), ("api.example", "/feed2"), ("api.example", "/"), ("API.example", "/feed"),
     ])

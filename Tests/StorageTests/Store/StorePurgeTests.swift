@@ -54,6 +54,27 @@ import Testing
         #expect(!purges.include(feedChain, url: "/feed", rank: 1_001))
     }
 
+    @Test func `a sweep after the clock was set back lets in what comes after an order`() throws {
+        let store = try DictionaryStore.open(":memory:")
+        let now = SystemClock.unixSeconds
+        store.sweep(now: now)
+        _ = store.purge([purge(PurgeOrder(path: "/feed"), rankMax: SystemClock.unixMicroseconds)])
+        let key = VersionKey(chain: feedChain, url: "/feed", variant: "")
+        let candidate = VersionCandidate(
+            sampleBody(1), key: key, policy: AdmissionPolicy(versions: 16, maxAge: 1000), etag: nil,
+            contentType: nil)
+        let begunAt = Int64(now - 3_600) * 1_000_000
+        #expect(throws: AdmissionRefusal.self) {
+            try store.admit(candidate, begunAt: begunAt + 1, now: now - 3_600)
+        }
+        store.sweep(now: now - 3_600)
+        #expect(throws: AdmissionRefusal.self) {
+            try store.admit(candidate, begunAt: begunAt, now: now - 3_600)
+        }
+        try store.admit(candidate, begunAt: begunAt + 1, now: now - 3_600)
+        #expect(store.finds(sampleBody(1)))
+    }
+
     @Test(arguments: [false, true])
     func `an order to a process that waits for the store reaches what the other one writes`(isLate: Bool)
         throws
