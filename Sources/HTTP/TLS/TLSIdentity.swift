@@ -171,12 +171,13 @@ package enum SecretFile {
     }
 }
 
-/// The identity of a file's content; unequal stamps mean that the file has changed.
+/// The identity of a file's content and of who may read it; unequal stamps mean that the file has changed.
 struct TLSFileStamp: Equatable, Sendable {
     private let inode: UInt64
     private let bytes: Int
-    private let seconds: Int
-    private let nanoseconds: Int
+    private let modified: [Int]
+    /// Changes with owner, group and mode too, which decide whether this process can read it.
+    private let changed: [Int]
 
     /// Takes the stamp of the file at a path; nil if there is none.
     init?(_ path: String) {
@@ -185,7 +186,7 @@ struct TLSFileStamp: Equatable, Sendable {
         guard unsafe stat(path, &status) == 0 else { return nil }
         inode = UInt64(status.st_ino)
         bytes = Int(status.st_size)
-        seconds = Int(status.st_mtim.tv_sec)
-        nanoseconds = Int(status.st_mtim.tv_nsec)
+        modified = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+        changed = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
     }
 }
