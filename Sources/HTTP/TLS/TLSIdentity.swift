@@ -56,7 +56,8 @@ internal import Glibc
     /// The end of the certificate's validity in seconds since 1970.
     var endSeconds: Int { unsafe Self.seconds(X509_get0_notAfter(certificates[0])) ?? 0 }
 
-    private static func fault(of certificate: OpaquePointer) -> String? {
+    /// Returns why a certificate is not valid now; nil if it is.
+    static func fault(of certificate: OpaquePointer) -> String? {
         // Safe: the times belong to the certificate, which the caller holds.
         let (start, end) = unsafe (X509_get0_notBefore(certificate), X509_get0_notAfter(certificate))
         if unsafe X509_cmp_current_time(end) < 0 { return "expired on \(unsafe day(end))" }

@@ -216,10 +216,29 @@ internal import COpenSSL
         }
         let name = sessionContext(authentication)
         let isNamed = unsafe SSL_CTX_set_session_id_context(context, name, UInt32(name.count)) == 1
-        guard isSet, isNamed else {
+        let isWatched = unsafe SSL_CTX_set_session_ticket_cb(context, nil, Self.judgeTicket, nil) == 1
+        guard isSet, isNamed, isWatched else {
             throw TLSError(file, "is not accepted by OpenSSL (\(TLSErrorQueue.take()))")
         }
     }
+
+    /// Refuses the ticket of a session whose certificate is not valid any more, so that a whole handshake follows.
+    private static let judgeTicket:
+        @convention(c) (
+            OpaquePointer?, OpaquePointer?, UnsafePointer<UInt8>?, Int, SSL_TICKET_STATUS,
+            UnsafeMutableRawPointer?
+        ) -> SSL_TICKET_RETURN = { _, session, _, _, status, _ in
+            guard status == SSL_TICKET_SUCCESS || status == SSL_TICKET_SUCCESS_RENEW else {
+                return SSL_TICKET_RETURN_IGNORE_RENEW
+            }
+            // Safe: the certificate belongs to the session, which OpenSSL holds during the call.
+            if let certificate = unsafe SSL_SESSION_get0_peer(session),
+                unsafe TLSIdentity.fault(of: certificate) != nil
+            {
+                return SSL_TICKET_RETURN_IGNORE_RENEW
+            }
+            return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW
+        }
 
     /// Returns the name of the sessions that may be resumed under these authorities.
     ///
