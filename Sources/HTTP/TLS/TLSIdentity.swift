@@ -45,6 +45,12 @@ internal import Glibc
             && certificates.dropFirst().allSatisfy { unsafe dictum_ssl_add_chain(context, $0) == 1 }
     }
 
+    /// Reads a file with an OCSP response about the certificate.
+    func staple(_ file: String) throws(TLSError) -> TLSStaple {
+        try unsafe TLSStaple(
+            file, for: certificates[0], issuer: certificates.count > 1 ? certificates[1] : nil)
+    }
+
     /// True if the certificate is for this host (RFC 6125 section 6.4): by its exact name only, or also by a
     /// wildcard.
     func covers(_ host: UnsafePointer<CChar>, isExact: Bool) -> Bool {
@@ -74,7 +80,8 @@ internal import Glibc
         return unsafe "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
     }
 
-    private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int? {
+    /// Returns a time in seconds since 1970.
+    static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int? {
         var parts = unsafe tm()
         // Safe: `parts` is local and outlives both calls.
         guard unsafe ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }

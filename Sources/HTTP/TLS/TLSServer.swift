@@ -11,6 +11,8 @@ package final class TLSServer: Sendable {
         case read
         /// The new files are invalid, and the former ones stay in use.
         case refused(TLSError)
+        /// The OCSP response in this file is not sent any more, as there must be a newer one; comes once.
+        case overdue(String)
     }
 
     private struct State: Sendable {
@@ -18,6 +20,8 @@ package final class TLSServer: Sendable {
         var stamps: [TLSFileStamp?]
         /// The error of the last look and its time in milliseconds; nil if the context is what the files say.
         var refused: (error: TLSError, at: Int64)?
+        /// The files whose OCSP response was reported to be overdue.
+        var overdue: Set<String> = []
     }
 
     /// The time after which refused files are read again, whatever their stamps: a folder's rights may have been at fault, or a
@@ -52,7 +56,12 @@ package final class TLSServer: Sendable {
         let former = state.withLock { $0 }
         let hasChanged = stamps != former.stamps
         let isDue = former.refused.map { now - $0.at >= Self.againMilliseconds } ?? false
-        guard hasChanged || isDue else { return .unchanged }
+        guard hasChanged || isDue else {
+            let overdue = former.context.overdueStaples.first { !former.overdue.contains($0) }
+            guard let overdue else { return .unchanged }
+            state.withLock { _ = $0.overdue.insert(overdue) }
+            return .overdue(overdue)
+        }
         do throws(TLSError) {
             let context = try TLSServerContext(settings, ticketKeys: ticketKeys)
             state.withLock { $0 = State(context: context, stamps: stamps) }
