@@ -333,9 +333,9 @@ extension SharedMemory {
             try client.send([entry], .background) { result in
                 switch result {
                 case .success(let replies): if replies.first?.error != nil { onFailure() }
-                // It mostly comes late.
-                case .failure(.timedOut): break
-                case .failure: onFailure()
+                // It may be there: told again, it would count twice.
+                case .failure(.timedOut), .failure(.lost): break
+                case .failure(.unavailable), .failure(.busy): onFailure()
                 }
             }
         } catch {
