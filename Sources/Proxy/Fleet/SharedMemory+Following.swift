@@ -53,14 +53,17 @@ extension SharedMemory {
             following.withLock { $0.noteNews(entries, of: place) }
             for entry in entries { heedNews(entry) }
         case .caughtUp:
-            let hasGap = following.withLock { $0.endFormerNews(now: SystemClock.unixSeconds) }
+            let hasGap = following.withLock { following in
+                following.endFormerDemand()
+                return following.endFormerNews(now: SystemClock.unixSeconds)
+            }
             state.withLock { state in
                 if hasGap { state.index.noteLoss() }
                 state.hasCaughtUp = true
             }
             repeatUnknown()
             tellNode()
-        case .restarted(Self.demandPlace): break
+        case .restarted(Self.demandPlace): following.withLock { $0.restartDemand() }
         case .restarted(let place): forgetNews(of: place)
         case .interrupted: state.withLock { $0.hasCaughtUp = false }
         case .resumed: break

@@ -76,6 +76,22 @@ internal import Testing
         #expect(memory.state.withLock { $0.isComplete } == isComplete, "a stream that begins anew")
     }
 
+    @Test func `holders count that are told over a stream which was made anew, with earlier times`() {
+        func tell(at milliseconds: UInt64) -> Int {
+            let fields = SharedDemand.fields(of: [SharedDemand(name: news(1).name, change: 1, contact: 0)])
+            let id = RedisStreamID(milliseconds: milliseconds, sequence: 0)
+            memory.heed(
+                .entries(stream: SharedMemory.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
+            return memory.state.withLock { $0.index.holders(of: news(1).name) }
+        }
+        heed([news(1)])
+        #expect(tell(at: 2_000) == 1)
+        #expect(tell(at: 1_000) == 1)
+        memory.heed(.restarted(stream: SharedMemory.demandPlace))
+        memory.heed(.caughtUp)
+        #expect(tell(at: 1_000) == 2)
+    }
+
     // MARK: What waits to be published
 
     @Test func `of too much to publish the oldest goes, and later ones have room again`() throws {
