@@ -61,6 +61,7 @@ extension SharedMemory {
                 if hasGap { state.index.noteLoss() }
                 state.hasCaughtUp = true
             }
+            tellWaiting()
             repeatUnknown()
             tellNode()
         case .restarted(Self.demandPlace): following.withLock { $0.restartDemand() }
@@ -261,6 +262,7 @@ extension SharedMemory {
     /// Tells the other nodes what has changed among the holders, and keeps what they hold in the shared store.
     func tick() {
         guard client.isAvailable, client.isBackgroundAvailable else { return }
+        tellWaiting()
         var demands: [SharedDemand] = []
         for _ in 0..<Self.demandBatches {
             let some = store.takeDemand(max: Self.demandBatch, keys: commonKeys)

@@ -122,6 +122,22 @@ internal import Testing
         #expect(!memory.isPurged(chain, url: "/feed", rank: SystemClock.unixMicroseconds + 60_000_000))
     }
 
+    @Test(arguments: [(100_000, 100_000), (.max, .max), (-1, 0), (.min, 0)] as [(Int64, Int64)])
+    func `an order that is given again includes nothing that came after it was given first`(
+        age: Int64, counts: Int64
+    ) {
+        let now = SystemClock.unixMilliseconds
+        let fields = [
+            (PurgeOrder.entry, PurgeOrder(path: "/feed").sharedBytes), PurgeOrder.field(ofAge: age),
+        ]
+        let entry = RedisStreamEntry(
+            id: RedisStreamID(milliseconds: UInt64(now), sequence: 0), fields: fields, appended: now...now)
+        memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
+        let given = max(0, now - counts)
+        #expect(memory.isPurged(chain, url: "/feed", rank: given * 1_000))
+        #expect(!memory.isPurged(chain, url: "/feed", rank: (given + 2_000) * 1_000))
+    }
+
     // MARK: One body at many paths
 
     @Test func `a body of very many chains is found in each by those who ask for its path`() {
