@@ -1,4 +1,5 @@
 import Foundation
+import HTTP
 import Primitives
 import Redis
 import TestSupport
@@ -100,6 +101,53 @@ struct ScriptedServerTests {
         #expect(
             try test.result([RedisCommand("GET", "next")], .background, deadline: 60_000)
                 == .success([.bytes(Array("new".utf8))]))
+    }
+
+    @Test func `a connection gets no command of a request before its greeting has ended`() throws {
+        let listener = try WireListener()
+        let (greeted, held) = (Guarded(0), Guarded<[[String]]>([]))
+        Thread.detachNewThread {
+            while let socket = try? listener.accept() {
+                Thread.detachNewThread {
+                    let isGreeted = greeted.withLock { count in
+                        count += 1
+                        return count <= 2
+                    }
+                    while let words = socket.receiveCommand() {
+                        guard isGreeted else {
+                            held.withLock { $0.append(words) }
+                            continue
+                        }
+                        socket.send(words.first == "HELLO" ? Self.hello : "+PONG\r\n")
+                    }
+                }
+            }
+        }
+        // Of four connections two are greeted. So at least one of each two belongs to a loop.
+        let loops = (0..<3).map { EventLoop(label: "loop \($0)") }
+        let client = RedisClient(settings: Self.settings(listener)) { _ in }
+        client.start(requestsOn: loops)
+        defer {
+            client.stop()
+            for loop in loops { loop.stop() }
+        }
+        try waitUntil("two are greeted, and two wait") {
+            client.isAvailable && held.withLock { $0.count } >= 2
+        }
+        let results = Guarded<[Result<[RESPValue], RedisFailure>]>([])
+        for loop in loops {
+            loop.execute { core in
+                try? client.send([RedisCommand("PING", "a")], .request, deadline: 60_000, on: core) {
+                    result in
+                    results.withLock { $0.append(result) }
+                }
+            }
+        }
+        try waitUntil("all have ended") { results.withLock { $0.count } == 3 }
+        let failures = results.withLock { $0.filter { $0 != .success([.status(Array("PONG".utf8))]) } }
+        #expect(
+            1...2 ~= failures.count && failures.allSatisfy { $0 == .failure(.unavailable) }, "\(failures)")
+        #expect(held.withLock { $0.allSatisfy { $0.first == "HELLO" } })
     }
 
     @Test func `too many waiting commands are refused at once`() throws {
@@ -241,29 +289,5 @@ struct ScriptedServerTests {
         test.client.stop()
         #expect(ended.withLock { $0 } == .failure(.lost))
         #expect(throws: RedisFailure.unavailable) { try test.ask(RedisCommand("PING")) }
-    }
-}
-
-extension WireSocket {
-    /// The next command of a client, as text; nil at the end.
-    fileprivate func receiveCommand() -> [String]? {
-        guard let count = receiveNumber("*") else { return nil }
-        var words: [String] = []
-        for _ in 0..<count {
-            guard let length = receiveNumber("$"), let word = receiveExactly(length + 2) else { return nil }
-            words.append(String(decoding: word.dropLast(2), as: UTF8.self))
-        }
-        return words
-    }
-
-    private func receiveNumber(_ mark: Character) -> Int? {
-        var line = ""
-        while line.unicodeScalars.last != "\n" {
-            guard let byte = receiveExactly(1) else { return nil }
-            // By scalar: CR LF is one character.
-            line.unicodeScalars.append(Unicode.Scalar(byte[0]))
-        }
-        guard line.first == mark else { return nil }
-        return Int(line.unicodeScalars.dropFirst().prefix { $0 != "\r" }.map(String.init).joined())
     }
 }

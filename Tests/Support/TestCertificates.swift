@@ -39,6 +39,38 @@ package final class TestCertificates: Sendable {
         try FileManager.default.moveReplacing(file("\(name).new"), file("\(name).pem"))
     }
 
+    /// Makes the same, valid from so many seconds after now until so many seconds after now.
+    package func issue(_ name: String, names: String, seconds: ClosedRange<Int>) throws {
+        try issue(name, names: names)
+        let text = """
+            [ca]
+            default_ca = own
+            [own]
+            database = index-\(name).txt
+            new_certs_dir = .
+            default_md = sha256
+            policy = any
+            rand_serial = yes
+            [any]
+            commonName = supplied
+
+            """
+        try write(text, to: "\(name).cnf")
+        try write("", to: "index-\(name).txt")
+        let now = Date.now
+        let format = Date.VerbatimFormatStyle(
+            format: """
+                \(year: .padded(4))\(month: .twoDigits)\(day: .twoDigits)\
+                \(hour: .twoDigits(clock: .twentyFourHour, hourCycle: .zeroBased))\(minute: .twoDigits)\(second: .twoDigits)Z
+                """, timeZone: .gmt, calendar: Calendar(identifier: .gregorian))
+        let times = [seconds.lowerBound, seconds.upperBound].map {
+            now.addingTimeInterval(TimeInterval($0)).formatted(format)
+        }
+        try openssl(
+            "ca -batch -notext -config \(name).cnf -cert ca.pem -keyfile ca.key -in \(name).csr -out \(name).pem "
+                + "-extfile \(name).ext -startdate \(times[0]) -enddate \(times[1])")
+    }
+
     /// Copies a file over another.
     package func copy(_ name: String, to other: String) throws {
         let bytes = try Data(contentsOf: URL(filePath: file(name)))

@@ -60,9 +60,6 @@ package final class RawConnection: Connection {
         core.attend(io.token)
     }
 
-    /// The number of bytes that wait for the socket.
-    package var waitingBytes: Int { io.output.count }
-
     /// Ends the connection; the handler is not called.
     package func close() {
         handler = nil

@@ -60,4 +60,6 @@ package struct Readiness: OptionSet, Sendable {
     static let edges: UInt32 = CLinux_IN | CLinux_OUT | CLinux_RDHUP | CLinux_ET
     /// For listeners: reported while connections wait.
     static let level: UInt32 = CLinux_IN
+    /// For a listening socket of several loops: a new connection wakes one that waits, not all.
+    static let exclusive: UInt32 = CLinux_IN | CLinux_EXCLUSIVE
 }

@@ -62,9 +62,11 @@ extension [ListeningSocket] {
     /// Returns the sockets for each of `count` loops; every socket is used, and every loop has at least one.
     package func shares(_ count: Int) -> [[ListeningSocket]] {
         guard !isEmpty else { return [] }
-        return (0..<count).map { loop in
+        let shares = (0..<count).map { loop in
             self.count <= loop
                 ? [self[loop % self.count]] : stride(from: loop, to: self.count, by: count).map { self[$0] }
         }
+        for socket in self where shares.count(where: { $0.contains { $0 === socket } }) > 1 { socket.share() }
+        return shares
     }
 }

@@ -1,10 +1,12 @@
 internal import Glibc
+internal import Synchronization
 
 /// A listening socket, closed with its last reference.
 package final class ListeningSocket: Sendable {
     private let descriptor: Descriptor
     /// The address, with the port that the system chose for port 0.
     package let endpoint: Endpoint
+    private let hasSeveralLoops = Atomic<Bool>(false)
 
     private init(_ descriptor: consuming Descriptor, endpoint: Endpoint) {
         self.descriptor = descriptor
@@ -13,6 +15,12 @@ package final class ListeningSocket: Sendable {
 
     /// The descriptor's number, valid while the socket is held.
     package var raw: Int32 { descriptor.raw }
+
+    /// True if several loops accept its connections.
+    var isShared: Bool { hasSeveralLoops.load(ordering: .relaxed) }
+
+    /// Notes that several loops will accept its connections.
+    func share() { hasSeveralLoops.store(true, ordering: .relaxed) }
 
     /// Listens at `endpoint`, once for each of `count` loops.
     ///

@@ -47,7 +47,10 @@ package final class Listener: Handler {
     }
 
     package func start(on core: EventLoop.Core) {
-        tokens = sockets.map { core.add(self, descriptor: $0.raw, events: Readiness.level) }
+        tokens = sockets.map { socket in
+            core.add(
+                self, descriptor: socket.raw, events: socket.isShared ? Readiness.exclusive : Readiness.level)
+        }
     }
 
     private func unwatch(_ core: EventLoop.Core) {
@@ -67,8 +70,11 @@ package final class Listener: Handler {
 
     package func ready(_ events: Readiness, _ core: EventLoop.Core) {
         // Bounded, because open connections want their turn too.
-        for socket in sockets { accept(at: socket, countMax: 64, core) }
+        for socket in sockets { accept(at: socket, countMax: socket.isShared ? Self.shareMax : 64, core) }
     }
+
+    /// The number of connections that one turn takes of those that other loops may take as well.
+    static let shareMax = 4
 
     private func accept(at socket: ListeningSocket, countMax: Int, _ core: EventLoop.Core) {
         for _ in 0..<countMax {

@@ -141,7 +141,7 @@ package struct TLSClientSettings: Equatable, Sendable {
     }
 
     /// Forgets all sessions, so that every connection makes a full handshake.
-    func forgetAll() {
+    private func forgetAll() {
         unsafe sessions.values.forEach { unsafe SSL_SESSION_free($0) }
         unsafe sessions = [:]
     }

@@ -45,6 +45,12 @@ internal import Glibc
             && certificates.dropFirst().allSatisfy { unsafe dictum_ssl_add_chain(context, $0) == 1 }
     }
 
+    /// Reads a file with an OCSP response about the certificate.
+    func staple(_ file: String) throws(TLSError) -> TLSStaple {
+        try unsafe TLSStaple(
+            file, for: certificates[0], issuer: certificates.count > 1 ? certificates[1] : nil)
+    }
+
     /// True if the certificate is for this host (RFC 6125 section 6.4): by its exact name only, or also by a
     /// wildcard.
     func covers(_ host: UnsafePointer<CChar>, isExact: Bool) -> Bool {
@@ -56,7 +62,8 @@ internal import Glibc
     /// The end of the certificate's validity in seconds since 1970.
     var endSeconds: Int { unsafe Self.seconds(X509_get0_notAfter(certificates[0])) ?? 0 }
 
-    private static func fault(of certificate: OpaquePointer) -> String? {
+    /// Returns why a certificate is not valid now; nil if it is.
+    static func fault(of certificate: OpaquePointer) -> String? {
         // Safe: the times belong to the certificate, which the caller holds.
         let (start, end) = unsafe (X509_get0_notBefore(certificate), X509_get0_notAfter(certificate))
         if unsafe X509_cmp_current_time(end) < 0 { return "expired on \(unsafe day(end))" }
@@ -73,7 +80,8 @@ internal import Glibc
         return unsafe "\(parts.tm_year + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
     }
 
-    private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int? {
+    /// Returns a time in seconds since 1970.
+    static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int? {
         var parts = unsafe tm()
         // Safe: `parts` is local and outlives both calls.
         guard unsafe ASN1_TIME_to_tm(time, &parts) == 1 else { return nil }
@@ -171,12 +179,13 @@ package enum SecretFile {
     }
 }
 
-/// The identity of a file's content; unequal stamps mean that the file has changed.
+/// The identity of a file's content and of who may read it; unequal stamps mean that the file has changed.
 struct TLSFileStamp: Equatable, Sendable {
     private let inode: UInt64
     private let bytes: Int
-    private let seconds: Int
-    private let nanoseconds: Int
+    private let modified: [Int]
+    /// Changes with owner, group and mode too, which decide whether this process can read it.
+    private let changed: [Int]
 
     /// Takes the stamp of the file at a path; nil if there is none.
     init?(_ path: String) {
@@ -185,7 +194,7 @@ struct TLSFileStamp: Equatable, Sendable {
         guard unsafe stat(path, &status) == 0 else { return nil }
         inode = UInt64(status.st_ino)
         bytes = Int(status.st_size)
-        seconds = Int(status.st_mtim.tv_sec)
-        nanoseconds = Int(status.st_mtim.tv_nsec)
+        modified = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+        changed = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
     }
 }

@@ -11,12 +11,22 @@ package final class TLSServer: Sendable {
         case read
         /// The new files are invalid, and the former ones stay in use.
         case refused(TLSError)
+        /// The OCSP response in this file is not sent any more, as there must be a newer one; comes once.
+        case overdue(String)
     }
 
     private struct State: Sendable {
         var context: TLSServerContext
         var stamps: [TLSFileStamp?]
+        /// The error of the last look and its time in milliseconds; nil if the context is what the files say.
+        var refused: (error: TLSError, at: Int64)?
+        /// The files whose OCSP response was reported to be overdue.
+        var overdue: Set<String> = []
     }
+
+    /// The time after which refused files are read again, whatever their stamps: a folder's rights may have been at fault, or a
+    /// certificate whose time had not come.
+    private static let againMilliseconds: Int64 = 60_000
 
     package let settings: TLSServerSettings
     private let ticketKeys: TLSTicketKeys
@@ -35,20 +45,31 @@ package final class TLSServer: Sendable {
     /// The context for a connection that begins now.
     package var current: TLSServerContext { state.withLock { $0.context } }
 
-    /// Reads the files again if one has changed.
+    /// Reads the files again if one has changed, or if they were refused a minute ago.
     ///
     /// Blocks, so never call it on a loop, nor from two threads at once.
-    package func refresh() -> Refresh {
+    package func refresh() -> Refresh { refresh(now: SystemClock.monotonicNanoseconds / 1_000_000) }
+
+    /// The same at a time of the monotonic clock in milliseconds.
+    func refresh(now: Int64) -> Refresh {
         let stamps = settings.files.map { TLSFileStamp($0) }
-        guard stamps != state.withLock({ $0.stamps }) else { return .unchanged }
+        let former = state.withLock { $0 }
+        let hasChanged = stamps != former.stamps
+        let isDue = former.refused.map { now - $0.at >= Self.againMilliseconds } ?? false
+        guard hasChanged || isDue else {
+            let overdue = former.context.overdueStaples.first { !former.overdue.contains($0) }
+            guard let overdue else { return .unchanged }
+            state.withLock { _ = $0.overdue.insert(overdue) }
+            return .overdue(overdue)
+        }
         do throws(TLSError) {
             let context = try TLSServerContext(settings, ticketKeys: ticketKeys)
             state.withLock { $0 = State(context: context, stamps: stamps) }
             return .read
         } catch {
+            state.withLock { ($0.stamps, $0.refused) = (stamps, (error, now)) }
             // Reported once per change: certificate and key are two files, and one is written before the other.
-            state.withLock { $0.stamps = stamps }
-            return .refused(error)
+            return hasChanged || error != former.refused?.error ? .refused(error) : .unchanged
         }
     }
 }

@@ -10,7 +10,7 @@ internal import COpenSSL
     @safe private struct Choice {
         let identity: TLSIdentity
         let context: OpaquePointer
-        let ocsp: [UInt8]
+        let staple: TLSStaple?
     }
 
     // Owned: made in `init`, freed in `deinit`.
@@ -30,12 +30,12 @@ internal import COpenSSL
         }
         for files in settings.certificates {
             let identity = try TLSIdentity(files)
-            let ocsp = try files.ocsp.map { file throws(TLSError) in try TLSFile.read(file) } ?? []
+            let staple = try files.ocsp.map { file throws(TLSError) in try identity.staple(file) }
             TLSErrorQueue.clear()
             guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
                 throw TLSError(nil, "OpenSSL makes no context (\(TLSErrorQueue.take()))")
             }
-            unsafe choices.append(Choice(identity: identity, context: context, ocsp: ocsp))
+            unsafe choices.append(Choice(identity: identity, context: context, staple: staple))
             try unsafe Self.configure(context, settings)
             try unsafe clients?.serve(context, settings.clientAuthentication)
             guard unsafe identity.serve(context) else {
@@ -45,7 +45,7 @@ internal import COpenSSL
             // Safe: the owner of a connection of the context holds this object.
             unsafe SSL_CTX_set_alpn_select_cb(
                 context, Self.selectProtocol, Unmanaged.passUnretained(self).toOpaque())
-            if !ocsp.isEmpty {
+            if staple != nil {
                 unsafe dictum_ssl_on_status(context, Self.staple, Unmanaged.passUnretained(self).toOpaque())
             }
         }
@@ -62,6 +62,13 @@ internal import COpenSSL
 
     /// The end of the first certificate to expire, in seconds since 1970.
     package var endSeconds: Int { choices.map(\.identity.endSeconds).min() ?? 0 }
+
+    /// The files of OCSP responses that are not sent any more, as there must be newer ones.
+    var overdueStaples: [String] {
+        choices.compactMap { choice in
+            choice.staple.flatMap { $0.isCurrent() ? nil : $0.file }
+        }
+    }
 
     /// Makes the state of a new connection, which the caller owns; nil without memory.
     func makeConnection() -> OpaquePointer? {
@@ -177,8 +184,10 @@ internal import COpenSSL
         }
         // Safe: as in `choose`; OpenSSL takes over the memory, which its own allocator made.
         let own = unsafe Unmanaged<TLSServerContext>.fromOpaque(data).takeUnretainedValue()
-        guard let response = own.choices.first(where: { unsafe $0.context == context })?.ocsp,
-            !response.isEmpty, let copy = unsafe dictum_openssl_malloc(response.count)
+        // A client may end the connection over one that is too old.
+        guard let staple = own.choices.first(where: { unsafe $0.context == context })?.staple,
+            staple.isCurrent(), case let response = staple.bytes,
+            let copy = unsafe dictum_openssl_malloc(response.count)
         else { return SSL_TLSEXT_ERR_NOACK }
         unsafe copy.copyMemory(from: response, byteCount: response.count)
         unsafe dictum_ssl_set_ocsp_response(connection, copy, response.count)
@@ -216,10 +225,29 @@ internal import COpenSSL
         }
         let name = sessionContext(authentication)
         let isNamed = unsafe SSL_CTX_set_session_id_context(context, name, UInt32(name.count)) == 1
-        guard isSet, isNamed else {
+        let isWatched = unsafe SSL_CTX_set_session_ticket_cb(context, nil, Self.judgeTicket, nil) == 1
+        guard isSet, isNamed, isWatched else {
             throw TLSError(file, "is not accepted by OpenSSL (\(TLSErrorQueue.take()))")
         }
     }
+
+    /// Refuses the ticket of a session whose certificate is not valid any more, so that a whole handshake follows.
+    private static let judgeTicket:
+        @convention(c) (
+            OpaquePointer?, OpaquePointer?, UnsafePointer<UInt8>?, Int, SSL_TICKET_STATUS,
+            UnsafeMutableRawPointer?
+        ) -> SSL_TICKET_RETURN = { _, session, _, _, status, _ in
+            guard status == SSL_TICKET_SUCCESS || status == SSL_TICKET_SUCCESS_RENEW else {
+                return SSL_TICKET_RETURN_IGNORE_RENEW
+            }
+            // Safe: the certificate belongs to the session, which OpenSSL holds during the call.
+            if let certificate = unsafe SSL_SESSION_get0_peer(session),
+                unsafe TLSIdentity.fault(of: certificate) != nil
+            {
+                return SSL_TICKET_RETURN_IGNORE_RENEW
+            }
+            return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW
+        }
 
     /// Returns the name of the sessions that may be resumed under these authorities.
     ///

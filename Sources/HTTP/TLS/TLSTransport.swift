@@ -164,7 +164,11 @@ internal import Primitives
         unsafe socket.pointee.allowance = Self.flightBytesMax
         // One packet for the flight; OpenSSL would send each ticket in a packet of its own.
         unsafe socket.pointee.holds = true
-        let outcome = shakeHands()
+        var outcome = shakeHands()
+        if outcome == .done || outcome == .early, let fault = resumptionFault {
+            isBroken = true
+            outcome = .failed(.certificate(fault))
+        }
         unsafe socket.pointee.holds = false
         let isSent = unsafe socket.pointee.flush()
         if case .failed = outcome { return outcome }
@@ -178,6 +182,16 @@ internal import Primitives
         if early?.isEmpty == true { early = nil }
         takeSession()
         return .done
+    }
+
+    /// The fault of a client's certificate in a resumed session; nil for a valid one or none.
+    ///
+    /// No such ticket gets here (`TLSClientAuthority`), but sessions that this process keeps itself do.
+    private var resumptionFault: String? {
+        guard sessions == nil, unsafe SSL_session_reused(connection) == 1,
+            let certificate = unsafe SSL_get0_peer_certificate(connection)
+        else { return nil }
+        return unsafe TLSIdentity.fault(of: certificate).map { "it \($0)" }
     }
 
     private func shakeHands() -> TLSHandshakeOutcome {

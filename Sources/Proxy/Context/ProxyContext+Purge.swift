@@ -15,10 +15,14 @@ extension ProxyContext {
     ///
     /// Blocks: never call it on an event loop.
     func purge(_ order: PurgeOrder, isDryRun: Bool = false) -> PurgeOutcome {
-        let versions = store.purge([shared.purgeMaker.makePurge(of: order)], isDryRun: isDryRun)
+        let versions = purgeHere(order, isDryRun: isDryRun)
         return PurgeOutcome(
             versions: versions,
-            areOthersTold: isDryRun ? nil : sharedMemory?.tell(order, removed: versions))
+            areOthersTold: isDryRun ? nil : sharedMemory?.tellAndWait(order, removed: versions))
+    }
+
+    private func purgeHere(_ order: PurgeOrder, isDryRun: Bool = false) -> [Storage.Version] {
+        store.purge([shared.purgeMaker.makePurge(of: order)], isDryRun: isDryRun)
     }
 
     /// Returns the owner that a user is on each private route whose identity has these items, and no others.
@@ -35,12 +39,20 @@ extension ProxyContext {
         shared.maintenance.asyncAfter(deadline: .now() + .milliseconds(50)) { [self] in forgetLeavingUsers() }
     }
 
-    /// Removes the versions of the users that wait for it.
+    /// Removes the versions of the users that wait for it; with `isLast` waits until the shared store has the order.
     ///
-    /// Blocks: never call it on an event loop.
-    func forgetLeavingUsers() {
+    /// Otherwise it has other work of its queue wait for the disk only, however slow the shared store is. Blocks: never call it on
+    /// an event loop.
+    func forgetLeavingUsers(isLast: Bool = false) {
         let owners = shared.leavingUsers.withLock { $0.take() }
-        if !owners.isEmpty { _ = purge(PurgeOrder(owners: owners)) }
+        guard !owners.isEmpty else { return }
+        let order = PurgeOrder(owners: owners)
+        let versions = purgeHere(order)
+        if isLast {
+            _ = sharedMemory?.tellAndWait(order, removed: versions)
+        } else {
+            sharedMemory?.tell(order, removed: versions)
+        }
     }
 }
 

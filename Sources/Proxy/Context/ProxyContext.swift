@@ -187,6 +187,11 @@ final class TLSServers: Sendable {
                 report(.info("\(address): the certificates have changed, and new connections get them"))
             case .refused(let error):
                 report(.error("\(address): tls: \(error.text); keeping the current certificate"))
+            case .overdue(let file):
+                report(
+                    .warning(
+                        "\(address): tls: \(file): the OCSP response is overdue and not sent any more: renew it"
+                    ))
             }
         }
     }

@@ -11,6 +11,8 @@ struct Following: Sendable {
     private var paces: [ChainKey: FetchPace] = [:]
     /// The last entry about holders that was counted, so that none counts twice when a stream begins again.
     private var lastDemand: RedisStreamID?
+    /// The last entry about holders since their stream began again; nil once it has been read to its end.
+    private var readAgain: RedisStreamID?
     private var hasOtherKey = false
     private var hasUntimelyOrder = false
     /// The time of the last signed entry of each node about holders, and of this one; in milliseconds since 1970.
@@ -102,7 +104,20 @@ struct Following: Sendable {
         let last = lastDemand ?? .zero
         let new = entries.filter { $0.id > last }
         if let end = new.last { lastDemand = end.id }
+        if readAgain != nil, let end = entries.last { readAgain = end.id }
         return new
+    }
+
+    /// Notes that the stream of entries about holders begins again.
+    mutating func restartDemand() { readAgain = .zero }
+
+    /// Notes its end.
+    ///
+    /// One that was trimmed has the last entry that was counted, and later ones. One that was made anew, by a server whose
+    /// clock is behind, has none of these: its next entries come before that one.
+    mutating func endFormerDemand() {
+        if let readAgain, let last = lastDemand { lastDemand = min(last, readAgain) }
+        readAgain = nil
     }
 
     /// The longest time between an entry's signature and its place in the stream: clocks differ, and commands wait.

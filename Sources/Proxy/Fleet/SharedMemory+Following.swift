@@ -53,14 +53,18 @@ extension SharedMemory {
             following.withLock { $0.noteNews(entries, of: place) }
             for entry in entries { heedNews(entry) }
         case .caughtUp:
-            let hasGap = following.withLock { $0.endFormerNews(now: SystemClock.unixSeconds) }
+            let hasGap = following.withLock { following in
+                following.endFormerDemand()
+                return following.endFormerNews(now: SystemClock.unixSeconds)
+            }
             state.withLock { state in
                 if hasGap { state.index.noteLoss() }
                 state.hasCaughtUp = true
             }
+            tellWaiting()
             repeatUnknown()
             tellNode()
-        case .restarted(Self.demandPlace): break
+        case .restarted(Self.demandPlace): following.withLock { $0.restartDemand() }
         case .restarted(let place): forgetNews(of: place)
         case .interrupted: state.withLock { $0.hasCaughtUp = false }
         case .resumed: break
@@ -258,6 +262,7 @@ extension SharedMemory {
     /// Tells the other nodes what has changed among the holders, and keeps what they hold in the shared store.
     func tick() {
         guard client.isAvailable, client.isBackgroundAvailable else { return }
+        tellWaiting()
         var demands: [SharedDemand] = []
         for _ in 0..<Self.demandBatches {
             let some = store.takeDemand(max: Self.demandBatch, keys: commonKeys)
@@ -333,9 +338,9 @@ extension SharedMemory {
             try client.send([entry], .background) { result in
                 switch result {
                 case .success(let replies): if replies.first?.error != nil { onFailure() }
-                // It mostly comes late.
-                case .failure(.timedOut): break
-                case .failure: onFailure()
+                // It may be there: told again, it would count twice.
+                case .failure(.timedOut), .failure(.lost): break
+                case .failure(.unavailable), .failure(.busy): onFailure()
                 }
             }
         } catch {

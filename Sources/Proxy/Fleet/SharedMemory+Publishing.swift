@@ -145,7 +145,7 @@ extension SharedMemory {
             counters.withLock { $0.publishFailures += writings.count }
             return endPublication()
         }
-        var (place, taken, known, short) = (0, [SharedNews](), 0, [String]())
+        var (place, taken, written, known, short) = (0, [SharedNews](), 0, 0, [String]())
         for writing in writings {
             let own = replies[place..<min(place + writing.commands.count, replies.count)]
             place += writing.commands.count
@@ -153,7 +153,7 @@ extension SharedMemory {
                 counters.withLock { $0.publishFailures += 1 }
                 continue
             }
-            if own.last == .null { known += 1 }
+            if own.last == .null { known += 1 } else { written += 1 }
             // The node that was first may have written it for a short time.
             if !writing.news.isProvisional, own.contains(.null) { short += writing.keys }
             // The node that was first may not have announced it.
@@ -161,7 +161,7 @@ extension SharedMemory {
         }
         counters.withLock { counters in
             counters.alreadyThere += known
-            counters.published += writings.count - known
+            counters.published += written
         }
         lengthenLives(of: short)
         announce(taken)

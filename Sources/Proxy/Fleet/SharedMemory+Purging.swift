@@ -11,52 +11,112 @@ extension SharedMemory {
     private static let purgeMilliseconds = 100
     private static let deletionsMax = 500
     private static let replySeconds = 5
+    /// The least age of an order that it says, in milliseconds: a younger one is as good as new.
+    private static let ageMin: Int64 = 1_000
 
     /// Removes from the shared store what this node has removed, and has all other nodes remove the same.
     ///
     /// Returns false if the shared store did not confirm it in time. Blocks: never call it on an event loop.
-    func tell(_ order: PurgeOrder, removed: [Storage.Version]) -> Bool {
-        let purge = purgeMaker.makePurge(
-            of: order, rankMax: SystemClock.unixMicroseconds + Self.skewMicroseconds)
-        purges.withLock { $0.former.add(purge) }
-        remove([purge], removed: removed)
-        let entries = order.parts.map { part in
-            let fields: [SignedEntry.Field] = [
-                (PurgeOrder.entry, part.sharedBytes), (SharedDemand.Entry.node, node),
-            ]
-            let signed = commonKeys.map {
-                SignedEntry.sign(fields, at: SystemClock.unixMilliseconds, $0)
-            }
-            return RedisCommand.append(to: Array(names.news.utf8), signed ?? fields, lengthMax: Self.newsMax)
-        }
+    func tellAndWait(_ order: PurgeOrder, removed: [Storage.Version]) -> Bool {
         let isTold = Guarded(false)
         let done = DispatchSemaphore(value: 0)
-        do throws(RedisFailure) {
-            try client.send(entries, .background) { result in
-                if case .success(let replies) = result {
-                    isTold.withLock { $0 = replies.allSatisfy { $0.error == nil } }
-                }
-                done.signal()
-            }
-        } catch {
-            return false
+        tell(order, removed: removed) { isConfirmed in
+            isTold.withLock { $0 = isConfirmed }
+            done.signal()
         }
         return done.wait(timeout: .now() + .seconds(Self.replySeconds)) == .success && isTold.withLock { $0 }
     }
 
+    /// The same without a wait; `onEnd` may be called at once.
+    ///
+    /// An order that the shared store does not confirm is given again until it does.
+    func tell(
+        _ order: PurgeOrder, removed: [Storage.Version],
+        onEnd: @escaping @Sendable (_ isConfirmed: Bool) -> Void = { _ in }
+    ) {
+        let purge = purgeMaker.makePurge(
+            of: order, rankMax: SystemClock.unixMicroseconds + Self.skewMicroseconds)
+        purges.withLock { $0.former.add(purge) }
+        let now = SystemClock.monotonicNanoseconds / 1_000_000
+        var orders = order.parts.map { SharedOrder(order: $0, givenAt: now) }
+        orders[0].keys = takeKeys([purge], removed: removed)
+        send(orders) { [self, orders] isConfirmed in
+            if !isConfirmed { notify(waitingOrders.withLock { $0.add(orders) }) }
+            onEnd(isConfirmed)
+        }
+    }
+
+    /// Gives the orders again that wait for it.
+    func tellWaiting() {
+        let orders = waitingOrders.withLock { $0.take() }
+        guard !orders.isEmpty else { return }
+        send(orders) { [self] isConfirmed in
+            notify(waitingOrders.withLock { $0.end(orders, isConfirmed: isConfirmed) })
+            if isConfirmed { work.async { [self] in tellWaiting() } }
+        }
+    }
+
+    private func send(_ orders: [SharedOrder], onEnd: @escaping @Sendable (_ isConfirmed: Bool) -> Void) {
+        let entries = orders.map(entry)
+        do throws(RedisFailure) {
+            try client.send(deletions(orders.flatMap(\.keys)) + entries, .background) { result in
+                guard case .success(let replies) = result else { return onEnd(false) }
+                onEnd(replies.suffix(entries.count).allSatisfy { $0.error == nil })
+            }
+        } catch {
+            onEnd(false)
+        }
+    }
+
+    /// Returns the command that tells the other nodes of an order, signed now.
+    private func entry(_ order: SharedOrder) -> RedisCommand {
+        let age = SystemClock.monotonicNanoseconds / 1_000_000 - order.givenAt
+        let fields: [SignedEntry.Field] =
+            [(PurgeOrder.entry, order.order.sharedBytes)]
+            + (age >= Self.ageMin ? [PurgeOrder.field(ofAge: age)] : [])
+            + [(SharedDemand.Entry.node, node)]
+        let signed = commonKeys.map { SignedEntry.sign(fields, at: SystemClock.unixMilliseconds, $0) }
+        return RedisCommand.append(to: Array(names.news.utf8), signed ?? fields, lengthMax: Self.newsMax)
+    }
+
+    private func notify(_ notices: [WaitingOrders.Notice]) {
+        for notice in notices {
+            switch notice {
+            case .waits:
+                report(
+                    .warning(
+                        """
+                        store.shared: an order to forget, of a purge or a log-out, was not confirmed, so other nodes may keep \
+                        what it names: it is given again until it is confirmed, as long as this node runs
+                        """))
+            case .overflows:
+                report(
+                    .warning(
+                        """
+                        store.shared: over \(WaitingOrders.countMax) orders to forget wait, so the oldest are dropped: once \
+                        the shared store is back, purge what must be forgotten
+                        """))
+            case .isOver: report(.info("store.shared: the orders to forget that waited are confirmed"))
+            }
+        }
+    }
+
     /// Returns the time of an order, in milliseconds since 1970; nil unless a node with the common key had just signed it.
+    ///
+    /// One that was given again says its age, so that it removes nothing that has come since it was given first.
     ///
     /// Without a key all are trusted. Otherwise whoever writes to the shared store could empty the stores of all nodes.
     func timeOfOrder(_ entry: RedisStreamEntry) -> Int64? {
         let appended = appended(entry)
-        guard let keys = commonKeys else { return appended.upperBound }
+        let age = PurgeOrder.age(of: entry.fields)
+        guard let keys = commonKeys else { return max(0, appended.upperBound - age) }
         guard let time = SignedEntry.time(of: entry.fields, keys), time > 0 else { return nil }
         guard abs(appended.nearest(to: time) - time) <= Following.signedMilliseconds else {
             reportUntimely()
             return nil
         }
         // A node whose clock is ahead has admitted its versions by that clock.
-        return max(time, min(appended.upperBound, time + Following.signedMilliseconds))
+        return max(0, max(time, min(appended.upperBound, time + Following.signedMilliseconds)) - age)
     }
 
     /// Returns the time in which an entry was appended, in milliseconds since 1970, and never one to come.
@@ -93,7 +153,9 @@ extension SharedMemory {
         work.asyncAfter(deadline: .now() + .milliseconds(Self.purgeMilliseconds)) { [weak self] in
             guard let self else { return }
             let due = purges.withLock { $0.waiting.takeAll() }
-            remove(due, removed: store.purge(due))
+            for command in deletions(takeKeys(due, removed: store.purge(due))) {
+                try? client.send([command], .background) { _ in }
+            }
         }
     }
 
@@ -102,8 +164,8 @@ extension SharedMemory {
         purges.withLock { $0.former }.include(chain, url: url, rank: rank)
     }
 
-    /// Removes versions from the shared store: those that this node has removed, and all others that it knows of.
-    private func remove(_ due: [Purge], removed: [Storage.Version]) {
+    /// Forgets versions, and returns their keys: those that this node has removed, and all others that it knows of.
+    private func takeKeys(_ due: [Purge], removed: [Storage.Version]) -> [[UInt8]] {
         let own = removed.compactMap { version in
             store.name(of: version, commonKeys).map { (name: $0, bytes: version.bytes) }
         }
@@ -113,15 +175,17 @@ extension SharedMemory {
             return due.contains { $0.includes(chain, url: nil, rank: min(news.rank, now)) }
         }
         let all = own + known.map { (name: $0.name, bytes: $0.bytes) }
-        let keys = all.flatMap { one in
-            names.key(of: one.name).map { names.keys(of: $0, bodyBytes: one.bytes) } ?? []
-        }
         state.withLock { state in
             for one in all { state.index.remove(one.name) }
         }
-        for start in stride(from: 0, to: keys.count, by: Self.deletionsMax) {
-            let some = keys[start..<min(start + Self.deletionsMax, keys.count)]
-            try? client.send([.delete(some.map { Array($0.utf8) })], .background) { _ in }
+        return all.flatMap { one in
+            names.key(of: one.name).map { names.keys(of: $0, bodyBytes: one.bytes) } ?? []
+        }.map { Array($0.utf8) }
+    }
+
+    private func deletions(_ keys: [[UInt8]]) -> [RedisCommand] {
+        stride(from: 0, to: keys.count, by: Self.deletionsMax).map { start in
+            .delete(Array(keys[start..<min(start + Self.deletionsMax, keys.count)]))
         }
     }
 }

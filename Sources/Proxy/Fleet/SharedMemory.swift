@@ -60,6 +60,7 @@ final class SharedMemory: Sendable {
     let superseded = Guarded(Superseded())
     let purgeMaker: PurgeMaker
     let purges = Guarded((former: PurgeList(), waiting: PurgeList(countMax: .max)))
+    let waitingOrders = Guarded(WaitingOrders())
     let corruptReminder = Reminder()
 
     /// The number of different versions that requests wait for.

@@ -267,7 +267,7 @@ package final class ProxyServer: Sendable {
         if isHandedOver { context.store.handOver() }
         _ = drained.wait(timeout: .now() + .milliseconds(time))
         // The last responses may have logged users out.
-        Self.waitForAtMost(Self.stuckMilliseconds) { [context] in context.forgetLeavingUsers() }
+        Self.waitForAtMost(Self.stuckMilliseconds) { [context] in context.forgetLeavingUsers(isLast: true) }
         // Before the loops on which it has connections.
         context.shared.redis?.stop()
         for part in parts {

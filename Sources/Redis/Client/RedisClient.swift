@@ -87,9 +87,9 @@ package final class RedisClient: Sendable {
 
     /// Sends commands in one piece, and calls `onEnd` once with as many replies.
     ///
-    /// Fails at once, without calling `onEnd`, while the breaker is open or too much waits. Error replies are values
-    /// among the replies. `onEnd` must be short. It is called on the loop of `core` if that has a connection, else on the
-    /// client's own loop.
+    /// Fails at once, without calling `onEnd`, while the breaker is open or too much waits; if only the connection of this loop
+    /// is not ready, `onEnd` gets `unavailable`. Error replies are values among the replies. `onEnd` must be short. It is
+    /// called on the loop of `core` if that has a connection, else on the client's own loop.
     ///
     /// - Parameters:
     ///   - deadline: The milliseconds to wait; nil for the deadline of the urgency.
@@ -118,7 +118,7 @@ package final class RedisClient: Sendable {
             return lanes(on: core)?.submit(batch, urgency) ?? false
         }
         if let core, submit(core) { return }
-        loop.execute { core in if !submit(core) { ending(.failure(.lost)) } }
+        loop.execute { core in if !submit(core) { ending(.failure(.unavailable)) } }
     }
 
     /// Passes on the entries of streams, from the first one that they have, for as long as the client runs.

@@ -61,10 +61,18 @@ final class RedisLanes: Handler, RedisLaneOwner {
         for follower in followers { follower.leave(cause) }
     }
 
-    /// Sends commands; returns false if there is no lane for them.
+    /// Sends commands, or ends them at once while the lane is not ready; returns false if there is no lane for them.
+    ///
+    /// Another loop's lane may have opened the gate. Before the end of its greeting a connection has neither the user nor the
+    /// database, and may be to a server that is refused.
     func submit(_ batch: RedisLane.Batch, _ urgency: RedisUrgency) -> Bool {
         guard let lane = lanes.first(where: { $0.terms.urgency == urgency }) else { return false }
-        lane.submit(batch)
+        if lane.isReady {
+            lane.submit(batch)
+        } else {
+            client.statistics.withLock { $0.count(.unavailable, batch.commands.count) }
+            batch.ending(.failure(.unavailable))
+        }
         return true
     }
 

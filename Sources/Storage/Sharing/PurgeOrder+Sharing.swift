@@ -5,6 +5,20 @@ extension PurgeOrder {
     /// The greatest number of users in an entry.
     package static let ownersMax = 48
     private static let textMax = 4_096
+    private static let age = Array("a".utf8)
+
+    /// Returns the field of an entry that says how many milliseconds before its signature the order was given.
+    package static func field(ofAge milliseconds: Int64) -> SignedEntry.Field {
+        (age, BigEndian.bytes(milliseconds))
+    }
+
+    /// Returns what an entry says about the age of its order; 0 for nothing, and never less.
+    package static func age(of fields: [SignedEntry.Field]) -> Int64 {
+        guard let value = fields.first(where: { $0.name == age })?.value,
+            let milliseconds: Int64 = BigEndian.number(value[...])
+        else { return 0 }
+        return max(0, milliseconds)
+    }
 
     private enum Field: UInt8 {
         case host = 1

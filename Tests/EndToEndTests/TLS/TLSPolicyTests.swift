@@ -103,13 +103,20 @@ private let body = Feed.bytes(version: 3, items: 200)
 
     // MARK: OCSP
 
+    /// Makes the response of an OCSP server about a certificate, valid for so long; returns the path of its file.
+    @discardableResult
+    private func answer(about name: String, in file: String, _ life: String) throws -> String {
+        try certificates.write("", to: "index.txt")
+        try certificates.openssl("ocsp -issuer ca.pem -cert \(name).pem -reqout ask.der")
+        try certificates.openssl(
+            "ocsp -index index.txt -CA ca.pem -rsigner ca.pem -rkey ca.key -reqin ask.der -respout \(file) \(life)"
+        )
+        return certificates.file(file)
+    }
+
     @Test func `an OCSP response is stapled for who asks, and for its certificate only`() throws {
         try certificates.issue("other", names: "DNS:other.test")
-        try certificates.write("", to: "index.txt")
-        try certificates.openssl("ocsp -issuer ca.pem -cert server.pem -reqout ask.der")
-        try certificates.openssl(
-            "ocsp -index index.txt -CA ca.pem -rsigner ca.pem -rkey ca.key -reqin ask.der -respout ocsp.der -ndays 7"
-        )
+        try answer(about: "server", in: "ocsp.der", "-ndays 7")
         let other =
             "{certificate: \"\(certificates.file("other.pem"))\", private_key: \"\(certificates.file("other.key"))\"}"
         let more = ", ocsp: \"\(certificates.file("ocsp.der"))\", certificates: [\(other)]"
@@ -119,6 +126,62 @@ private let body = Feed.bytes(version: 3, items: 200)
             try client.sClient("-status", "-servername other.test").contains(
                 "OCSP response: no response sent"))
         #expect(try !client.sClient().contains("OCSP Response Status"))
+    }
+
+    @Test func `an OCSP response is stapled until there must be a newer one, which is told of once`() throws {
+        let client = try served(
+            certificates.settings(
+                "server", ", ocsp: \"\(try answer(about: "server", in: "ocsp.der", "-ndays 7"))\""))
+        #expect(try client.sClient("-status").contains("OCSP Response Status: successful"))
+        // nextUpdate is the only time under a tag of its own ([0] EXPLICIT GeneralizedTime).
+        let url = URL(filePath: certificates.file("ocsp.der"))
+        var bytes = try Data(contentsOf: url)
+        let place = try #require(bytes.range(of: Data([0xA0, 0x11, 0x18, 0x0F])))
+        bytes.replaceSubrange(place.upperBound..<place.upperBound + 15, with: Data("20200101000000Z".utf8))
+        try bytes.write(to: url)
+        let said = try client.proxy.process.waitFor("the OCSP response is overdue")
+        #expect(said.contains("\(url.path()): "))
+        #expect(try client.sClient("-status").contains("OCSP response: no response sent"))
+        try answer(about: "server", in: "ocsp.der", "-ndays 7")
+        try waitUntil("the new response is sent") {
+            try client.sClient("-status").contains("OCSP Response Status: successful")
+        }
+    }
+
+    @Test(arguments: [
+        ("empty.der", "is no OCSP response in DER"), ("server.pem", "is no OCSP response in DER"),
+        ("later.der", "has no answer of the OCSP server (trylater)"),
+        ("other.der", "is an OCSP response about another certificate"),
+    ])
+    func `a file without an OCSP response about the certificate is a mistake`(file: String, expected: String)
+        throws
+    {
+        try certificates.issue("other", names: "DNS:other.test")
+        try answer(about: "other", in: "other.der", "-ndays 7")
+        try certificates.write("", to: "empty.der")
+        // An OCSPResponse with the status tryLater (RFC 6960 section 4.2.1).
+        try Data([0x30, 3, 0x0A, 1, 3]).write(to: URL(filePath: certificates.file("later.der")))
+        let path = certificates.file(file)
+        let errors = try mistakes(ofListener: certificates.settings("server", ", ocsp: \"\(path)\""))
+        #expect(errors.contains("\(path): \(expected)"), "\(errors)")
+    }
+
+    @Test func `an OCSP response must be about the certificate's issuer, if the chain has it`() throws {
+        try answer(about: "server", in: "ocsp.der", "-ndays 7")
+        let chain = try ["server.pem", "ca.pem"].map {
+            try String(contentsOfFile: certificates.file($0), encoding: .utf8)
+        }
+        try certificates.write(chain.joined(), to: "chain.pem")
+        try certificates.copy("server.key", to: "chain.key")
+        let more = ", ocsp: \"\(certificates.file("ocsp.der"))\""
+        let client = try served(certificates.settings("chain", more))
+        #expect(try client.sClient("-status").contains("OCSP Response Status: successful"))
+        // The same serial number from an authority of another name.
+        let others = try TestCertificates()
+        try certificates.write(
+            chain[0] + String(contentsOfFile: others.file("server.pem"), encoding: .utf8), to: "chain.pem")
+        let errors = try mistakes(ofListener: certificates.settings("chain", more))
+        #expect(errors.contains("about another certificate"), "\(errors)")
     }
 
     // MARK: Plain HTTP beside it

@@ -76,6 +76,43 @@ import Testing
             isRefused || second.server.facts.clientSubject == (isResumed && wasRequired ? "CN=alice" : nil))
     }
 
+    @Test(arguments: [false, true])
+    func `a session whose certificate has ended is not resumed, in a ticket or kept here`(isKept: Bool) throws
+    {
+        let files = TLSServerSettings.Files(
+            certificate: certificates.file("server.pem"), privateKey: certificates.file("server.key"))
+        var settings = TLSServerSettings(certificates: [files])
+        settings.clientAuthority = certificates.file("ca.pem")
+        // With early data sessions are not in tickets.
+        settings.earlyData = isKept
+        let sessions = TLSSessions()
+        let context = try TLSServerContext(settings, ticketKeys: TLSTicketKeys())
+        func connect(isRefused: Bool = false, named: Bool = false) throws -> Bool {
+            let pair = try TLSPair(
+                certificates: certificates, isRefused: isRefused, sessions: sessions, serving: context
+            ) { _ in
+            } clientSettings: {
+                guard named else { return }
+                $0.certificate = certificates.file("short.pem")
+                $0.privateKey = certificates.file("short.key")
+            }
+            guard !isRefused else { return false }
+            let hello = [UInt8]("hello".utf8)
+            #expect(pair.server.write(hello.span, [UInt8]().span) == .wrote(hello.count))
+            // The next session comes with the first bytes.
+            var outcome = ReadOutcome.wouldBlock
+            repeat { _ = pair.client.take(&outcome) } while outcome == .wouldBlock
+            return pair.server.facts.isResumed
+        }
+        try certificates.issue("short", names: "DNS:short.test", seconds: -60...10)
+        let short = TLSServerSettings.Files(
+            certificate: certificates.file("short.pem"), privateKey: certificates.file("short.key"))
+        #expect(try !connect(named: true))
+        #expect(try connect())
+        try waitUntil("the certificate has ended") { (try? TLSIdentity(short)) == nil }
+        _ = try connect(isRefused: true)
+    }
+
     @Test func `a file without a certificate is named in the error`() throws {
         try certificates.write("no certificate\n", to: "empty.pem")
         try certificates.write(

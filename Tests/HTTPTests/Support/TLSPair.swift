@@ -12,11 +12,11 @@ final class TLSPair {
     /// Connects and performs the handshake, which `isRefused` expects the server to fail.
     ///
     /// `nameCount` makes the certificate long; `sendBytes` limits the server's send buffer. A pair with the `sessions` and
-    /// `ticketKeys` of an earlier one tries to resume its session.
+    /// `ticketKeys` of an earlier one tries to resume its session; `serving` is the server's context if it is not made anew.
     init(
         nameCount: Int = 0, sendBytes: Int32? = nil, certificates: TestCertificates? = nil,
         isRefused: Bool = false, sessions: TLSSessions = TLSSessions(),
-        ticketKeys: TLSTicketKeys = TLSTicketKeys(),
+        ticketKeys: TLSTicketKeys = TLSTicketKeys(), serving: TLSServerContext? = nil,
         serverSettings: (inout TLSServerSettings) -> Void = { _ in },
         clientSettings: (inout TLSClientSettings) -> Void = { _ in }
     ) throws {
@@ -40,7 +40,7 @@ final class TLSPair {
             certificate: certificates.file("server.pem"), privateKey: certificates.file("server.key"))
         var server = TLSServerSettings(certificates: [files])
         serverSettings(&server)
-        let serving = try TLSServerContext(server, ticketKeys: ticketKeys)
+        let serving = try serving ?? TLSServerContext(server, ticketKeys: ticketKeys)
         var settings = TLSClientSettings()
         settings.authority = certificates.file("ca.pem")
         clientSettings(&settings)

@@ -4,6 +4,7 @@ internal import TestSupport
 internal import Testing
 
 @testable import Proxy
+@testable import Redis
 
 /// What a node fetches in advance, and what it lets go: decisions without a server.
 @Suite(.timeLimit(.minutes(40))) struct FollowingTests {
@@ -34,6 +35,34 @@ internal import Testing
         var following = Following()
         let taken = (0..<2).map { _ in following.takeSigned(by: [1], at: time, appendedAt: appended) }
         #expect(taken == [counts, false], "at most once")
+    }
+
+    @Test func `each change of holders counts once, also after the stream has begun again`() {
+        var following = Following()
+        /// Reads entries of these times; returns those that count.
+        func read(_ times: UInt64...) -> [UInt64] {
+            let entries = times.map {
+                RedisStreamEntry(id: RedisStreamID(milliseconds: $0, sequence: 0), fields: [])
+            }
+            return following.takeNew(entries).map(\.id.milliseconds)
+        }
+        #expect(read(100, 200) == [100, 200])
+        // It was trimmed.
+        following.restartDemand()
+        #expect(read(200, 210) == [210])
+        following.endFormerDemand()
+        #expect(read(220) == [220])
+        // It was made anew by a server whose clock is behind.
+        following.restartDemand()
+        following.endFormerDemand()
+        #expect(read(50) == [50])
+        // That server was set back to an earlier state, and goes on.
+        following.restartDemand()
+        #expect(read(30, 40) == [])
+        following.endFormerDemand()
+        #expect(read(60) == [60])
+        following.endFormerDemand()
+        #expect(read(60, 70) == [70])
     }
 
     @Test func `the entries of a node have later and later times, whatever its clock says`() {

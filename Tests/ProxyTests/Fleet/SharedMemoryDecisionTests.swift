@@ -76,6 +76,22 @@ internal import Testing
         #expect(memory.state.withLock { $0.isComplete } == isComplete, "a stream that begins anew")
     }
 
+    @Test func `holders count that are told over a stream which was made anew, with earlier times`() {
+        func tell(at milliseconds: UInt64) -> Int {
+            let fields = SharedDemand.fields(of: [SharedDemand(name: news(1).name, change: 1, contact: 0)])
+            let id = RedisStreamID(milliseconds: milliseconds, sequence: 0)
+            memory.heed(
+                .entries(stream: SharedMemory.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
+            return memory.state.withLock { $0.index.holders(of: news(1).name) }
+        }
+        heed([news(1)])
+        #expect(tell(at: 2_000) == 1)
+        #expect(tell(at: 1_000) == 1)
+        memory.heed(.restarted(stream: SharedMemory.demandPlace))
+        memory.heed(.caughtUp)
+        #expect(tell(at: 1_000) == 2)
+    }
+
     // MARK: What waits to be published
 
     @Test func `of too much to publish the oldest goes, and later ones have room again`() throws {
@@ -104,6 +120,22 @@ internal import Testing
         memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
         #expect(memory.isPurged(chain, url: "/feed", rank: 1_000))
         #expect(!memory.isPurged(chain, url: "/feed", rank: SystemClock.unixMicroseconds + 60_000_000))
+    }
+
+    @Test(arguments: [(100_000, 100_000), (.max, .max), (-1, 0), (.min, 0)] as [(Int64, Int64)])
+    func `an order that is given again includes nothing that came after it was given first`(
+        age: Int64, counts: Int64
+    ) {
+        let now = SystemClock.unixMilliseconds
+        let fields = [
+            (PurgeOrder.entry, PurgeOrder(path: "/feed").sharedBytes), PurgeOrder.field(ofAge: age),
+        ]
+        let entry = RedisStreamEntry(
+            id: RedisStreamID(milliseconds: UInt64(now), sequence: 0), fields: fields, appended: now...now)
+        memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
+        let given = max(0, now - counts)
+        #expect(memory.isPurged(chain, url: "/feed", rank: given * 1_000))
+        #expect(!memory.isPurged(chain, url: "/feed", rank: (given + 2_000) * 1_000))
     }
 
     // MARK: One body at many paths

@@ -116,6 +116,32 @@ final class SharedMemoryWritingTests {
         try waitUntil("it lives for days") { try Int(server.command("TTL", key)) ?? 0 > 86_400 }
     }
 
+    @Test func `a version counts as written, as known or as failed`() throws {
+        let records = (0..<3).map { SharedRecord.ofTest($0, in: chain) }
+        _ = try put(records[0])
+        try publish(records[..<2])
+        #expect(publications == [1, 1, 0])
+        // A server that is full refuses.
+        try server.command("CONFIG", "SET", "maxmemory", "1")
+        try publish(records[2...])
+        #expect(publications == [1, 1, 1])
+    }
+
+    /// Has the versions of records written, and waits for the end.
+    private func publish(_ records: ArraySlice<SharedRecord>) throws {
+        memory.publish(
+            try records.map {
+                memory.store.sharable(try memory.store.adopt($0, holders: 1, now: 1_000), $0.body)
+            })
+        try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }
+    }
+
+    /// The versions that were written, known and refused.
+    private var publications: [Int] {
+        let statistics = memory.statistics
+        return [statistics.published, statistics.alreadyThere, statistics.publishFailures]
+    }
+
     @Test func `all changes of holders are told at once, however many there are`() throws {
         for number in 0..<2_500 { offer(try adopt(number)) }
         try waitUntil("three entries are there") {

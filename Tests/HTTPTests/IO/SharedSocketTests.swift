@@ -1,0 +1,79 @@
+import Glibc
+import Primitives
+import TestSupport
+import Testing
+
+@testable import HTTP
+
+/// A listening socket of several loops, as one at a path is.
+@Suite(.timeLimit(.minutes(40))) struct SharedSocketTests {
+    /// Loops with a listener each, at one socket.
+    private final class Loops {
+        let endpoint: Endpoint
+        let loops = (0..<2).map { EventLoop(label: "loop \($0)") }
+        /// The connections that each loop had accepted at the end of its turns.
+        let accepted = Guarded([[0], [0]])
+        private let folder: TemporaryFolder
+
+        init() throws {
+            folder = try TemporaryFolder()
+            endpoint = .unix(path: folder.path + "/socket")
+            let shares = try ListeningSocket.open(endpoint, count: 2).shares(2)
+            for (index, loop) in loops.enumerated() {
+                loop.call { [accepted] core in
+                    let listener = Listener(
+                        sockets: shares[index], application: Silent(), settings: ServerSettings(),
+                        count: ConnectionCount())
+                    listener.start(on: core)
+                    core.turnEnded = { [unowned listener] _ in
+                        accepted.withLock { $0[index].append(listener.acceptedConnections) }
+                    }
+                }
+            }
+        }
+
+        deinit {
+            for loop in loops { loop.stop() }
+        }
+
+        /// Has both loops wait, until the gate is opened.
+        func hold() -> Gate {
+            let gate = Gate()
+            for loop in loops {
+                let held = Gate()
+                loop.execute { _ in
+                    held.open()
+                    gate.wait()
+                }
+                held.wait()
+            }
+            return gate
+        }
+
+        var counts: [Int] { accepted.withLock { $0.map { $0.last ?? 0 } } }
+    }
+
+    private final class Silent: Application {
+        func begin(
+            _ head: consuming RequestHead, framing: BodyFraming, on stream: any ResponseStream
+        ) -> any RequestHandler { fatalError("nobody asks") }
+
+        func refuse(_ refusal: Refusal, from peer: Endpoint?, send: (ResponseHead, [UInt8]) -> Int) {}
+    }
+
+    private final class Client {
+        private let descriptor: Descriptor
+
+        init(to endpoint: Endpoint) throws { descriptor = try Socket.connect(to: endpoint) }
+    }
+
+    @Test func `a loop takes a few connections per turn, so that the others get theirs`() throws {
+        let test = try Loops()
+        let gate = test.hold()
+        let clients = try (0..<60).map { _ in try Client(to: test.endpoint) }
+        gate.open()
+        try waitUntil("all are accepted") { test.counts.reduce(0, +) == clients.count }
+        let turns = test.accepted.withLock { $0.flatMap { zip($0.dropFirst(), $0).map { $0 - $1 } } }
+        #expect(turns.max() ?? .max <= Listener.shareMax)
+    }
+}
