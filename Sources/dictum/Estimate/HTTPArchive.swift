@@ -111,7 +111,10 @@ struct HTTPArchive: Decodable {
             seconds: seconds - start, body: Body(body),
             headers: headers(entry.response.headers ?? [], isGet: entry.request.method == "GET"),
             receivedAt: Int64(seconds), sentBytes: sent,
-            hasCredentials: hasCredentials(entry.request))
+            hasCredentials: hasCredentials(entry.request),
+            hasAuthorization: (entry.request.headers ?? []).contains {
+                $0.name.lowercased() == "authorization"
+            })
     }
 
     private static func bytes(_ content: Content) -> [UInt8]? {

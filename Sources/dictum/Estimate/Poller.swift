@@ -92,7 +92,8 @@ struct Poller {
         let seen = ResourceHistory.Response(
             seconds: seconds, body: body, headers: response.head.headers, receivedAt: response.receivedAt,
             sentBytes: response.body.count,
-            hasCredentials: plan.fields.hasCredentials, isRepeat: isRepeat)
+            hasCredentials: plan.fields.hasCredentials, hasAuthorization: plan.fields.has("authorization"),
+            isRepeat: isRepeat)
         try collection.add(seen, to: url.text) {
             var history = ResourceHistory(url: url, name: url.text)
             history.mediaType = response.head.headers.first(.contentType)

@@ -16,6 +16,8 @@ struct ResourceHistory: Sendable {
         var sentBytes: Int?
         /// True if the request had Authorization or a cookie that Dictum does not ignore.
         var hasCredentials = false
+        /// True if one of these was Authorization.
+        var hasAuthorization = false
         /// True if it was asked for at once behind the one before, to see whether the body changes even then.
         var isRepeat = false
     }
@@ -62,6 +64,9 @@ struct ResourceHistory: Sendable {
 
     /// True if a request had credentials.
     var hasCredentials: Bool { responses.contains(where: \.hasCredentials) }
+
+    /// True if a request had Authorization.
+    var hasAuthorization: Bool { responses.contains(where: \.hasAuthorization) }
 
     /// The seconds from the first to the last response.
     var seconds: Double { (responses.last?.seconds ?? 0) - (responses.first?.seconds ?? 0) }

@@ -113,7 +113,7 @@ enum ReportText {
 
     private static func reasonLines(_ reasons: [String: Int], _ what: String) -> [String] {
         reasons.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(8).map { name, count in
-            let advice = Reason(text: name).flatMap(ReportAdvice.text).map { ": \($0)" } ?? ""
+            let advice = Reason(text: name).flatMap(\.advice).map { ": \($0)" } ?? ""
             return "\(OutputFormat.count(count, "response")) \(what), \(OutputFormat.plain(name))\(advice)"
         }
     }

@@ -255,6 +255,8 @@ internal import Testing
         Judgement(
             fields: ["Cache-Control": "max-age=600", "Vary": "User-Agent"], findings: ["varies-widely"]),
         Judgement(fields: ["Cache-Control": "public, no-cache"], findings: ["unkept"]),
+        Judgement(
+            fields: ["Cache-Control": "private, no-cache"], personal: "private", findings: ["needs-twin"]),
         Judgement(fields: ["ETag": "1"], findings: ["unkept", "not-announceable"]),
     ]
 

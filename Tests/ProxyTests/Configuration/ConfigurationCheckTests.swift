@@ -91,6 +91,10 @@ import Testing
         #expect(link.life == "7d (link_max_age)" && link.browsers?.contains("documents only") == true)
         let own = try route("{scope: private, identity: authorization}")
         #expect(own.delivery == "in_band" && own.scope?.hasPrefix("private: ") == true)
+        // No page announces what belongs to one user.
+        #expect(
+            own.browsers?.contains("/.dictum/own.js") == true && own.browsers?.contains("announce") == false)
+        #expect(on.browsers?.contains("announce") == true && on.browsers?.contains("/.dictum/own.js") == true)
         let impersonal = try route("{personal: off}")
         #expect(impersonal.scope?.hasSuffix("one user is no dictionary") == true)
         let off = try route("off")
