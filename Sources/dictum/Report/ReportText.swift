@@ -89,8 +89,15 @@ enum ReportText {
         return " instead of \(plain) in the best other coding, \(verdict)"
     }
 
+    /// The least seconds from which a day is extrapolated.
+    private static let leastSeconds = 3_600.0
+
     /// Extrapolates to a day.
-    private static func perDay(_ observed: SavingsReport.Observed) -> String {
+    static func perDay(_ observed: SavingsReport.Observed) -> String {
+        guard observed.seconds >= leastSeconds else {
+            return
+                "no figure per day yet: observed for \(EstimateText.duration(observed.seconds)), and that takes an hour"
+        }
         let bytes = observed.savedBytes * 86_400 / max(1, observed.seconds)
         let text = EstimateText.size(Int(bounding: max(bytes, 0)))
         return "about \(text) per day would be saved, from \(EstimateText.duration(observed.seconds))"
