@@ -11,7 +11,10 @@ struct DemoCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Serve the files of this folder, one after another.", valueName: "folder"))
     var versions: String?
 
-    @Option(help: ArgumentHelp("The address of the proxy (default: 127.0.0.1:8080)", valueName: "address"))
+    @Option(
+        help: ArgumentHelp(
+            "The address of the proxy (default: 127.0.0.1:8080). With it, metrics are at a free port.",
+            valueName: "address"))
     var listen: String?
 
     @Flag(help: .hidden)

@@ -74,9 +74,16 @@ struct Dictum: ParsableCommand {
     /// The argument parser itself says only that the word is unexpected.
     static func mistake(in arguments: some Sequence<String>) -> String? {
         var subcommands = configuration.subcommands
-        for word in arguments {
+        var words = Array(arguments)
+        // The words behind it are commands, too.
+        if words.first == "help" { words.removeFirst() }
+        if let mistake = misplacedFile(in: words) { return mistake }
+        for word in words {
             guard !subcommands.isEmpty, !word.hasPrefix("-"), word != "help" else { return nil }
-            guard let next = subcommands.first(where: { $0.configuration.commandName == word }) else {
+            let next = subcommands.first {
+                $0.configuration.commandName == word || $0.configuration.aliases.contains(word)
+            }
+            guard let next else {
                 let names = subcommands.compactMap { $0.configuration.commandName }
                 let help = word.nearest(in: names).map { "did you mean \"\($0)\"?" }
                 return
@@ -85,5 +92,15 @@ struct Dictum: ParsableCommand {
             subcommands = next.configuration.subcommands
         }
         return nil
+    }
+
+    /// Returns an error text for a file or a URL behind a command that takes it by an option only; nil without one.
+    private static func misplacedFile(in words: [String]) -> String? {
+        guard words.count > 1, case let (command, word) = (words[0], words[1]), !word.hasPrefix("-"),
+            ["serve", "check", "report", "purge"].contains(command)
+        else { return nil }
+        let shown = OutputFormat.plain(word)
+        let option = !word.contains("://") ? "--config" : command == "serve" ? "--upstream" : "--admin"
+        return "unexpected argument \"\(shown)\": did you mean \(option) \(shown)?"
     }
 }

@@ -77,7 +77,7 @@ struct FetchCommand: ParsableCommand {
         let isFailure = fail && fetched.report.status >= 400
         if !isFailure { try write(fetched.body) }
         fetcher.followLinks(of: &fetched, until: deadline)
-        StandardError.write("dictum: \(fetched.report.line)")
+        StandardError.write("dictum: \(fetched.line)")
         if json { try StandardOutput.write(OutputFormat.json(fetched.report)) }
         if isFailure { throw ExitCode.failure }
     }

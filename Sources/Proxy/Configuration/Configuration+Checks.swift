@@ -120,6 +120,9 @@ extension Configuration {
                     text, as in /api/*, while . and $ match themselves
                     """, at: node.position)
             }
+            if let text = narrowPattern(of: route) {
+                warn("routes[\(place)].match is \(node.kind)\(text)", at: node.position)
+            }
             guard
                 let former = routes[..<place].firstIndex(where: { $0.covers(route) }),
                 let formerNode = reader.node(of: "routes[\(former)].match")
@@ -130,6 +133,25 @@ extension Configuration {
                 routes[\(former)], \(formerNode.kind) in line \(formerNode.position.line), matches everything that this one matches
                 """, at: node.position)
         }
+    }
+
+    /// Returns a warning of a pattern that seems to be meant for everything below a path, and is not; nil without one.
+    private func narrowPattern(of route: RouteConfiguration) -> String? {
+        // The page of a folder has such a path.
+        if case .paths? = route.announcement { return nil }
+        for pattern in route.match.patterns where !pattern.text.contains("?") {
+            let text = pattern.text
+            if text.hasSuffix("/**") {
+                return ": * alone matches any text, with slashes; did you mean \"\(text.dropLast())\"?"
+            }
+            guard text.hasSuffix("/"), text != "/", let whole = try? URLPattern(text + "*"),
+                !routes.contains(where: { $0.match.patterns.contains { $0.covers(whole) } })
+            else { continue }
+            return
+                "\(route.match.patterns.count > 1 ? ", where \(text)" : " and") matches that path alone; did you mean "
+                + "\"\(whole.text)\"?"
+        }
+        return nil
     }
 
     /// Adds a warning.

@@ -1,4 +1,6 @@
 internal import Foundation
+internal import Glibc
+internal import HTTP
 
 extension Configuration {
     /// Reads a configuration file, with `${NAME}` from `environment`; throws all errors at once.
@@ -8,9 +10,13 @@ extension Configuration {
     package static func load(
         file: String, environment: [String: String], looksAround: Bool = false
     ) throws(ConfigurationError) -> Configuration {
-        guard let handle = FileHandle(forReadingAtPath: file) else {
-            throw ConfigurationError("the file cannot be opened: expected a readable file")
+        // Safe: the path is a string of Swift, which lives as long as the call.
+        let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let why = SystemError(code: errno).text
+            throw ConfigurationError("the file cannot be opened (\(why)): expected a readable file")
         }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         let data: Data
         do {
             data = try handle.read(upToCount: ConfigurationText.sizeMax + 1) ?? Data()

@@ -8,7 +8,8 @@ extension Configuration {
         let names = upstreams.map(\.name)
         if !hasDefault, reader.node(of: "upstreams") == nil {
             return reader.report(
-                "upstream is missing: expected a mapping of " + Settings.upstream.map(\.key).listed,
+                "upstream is missing: expected a mapping of \(Settings.upstream.map(\.key).listed), such as "
+                    + Settings.exampleUpstream,
                 at: root.position)
         }
         guard reader.node(of: "routes") != nil else {

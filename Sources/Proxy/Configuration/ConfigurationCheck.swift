@@ -125,7 +125,7 @@ struct RouteOutlook: Sendable {
         delivery = Self.delivery(policy)
         scope = Self.scope(policy, personal)
         life = Self.life(policy)
-        browsers = Self.browsers(policy)
+        browsers = Self.browsers(policy, personal)
     }
 
     private static func scope(_ policy: DictionaryPolicy, _ personal: RoutePolicy.PersonalUse) -> String {
@@ -159,14 +159,22 @@ struct RouteOutlook: Sendable {
         return "as long as the upstream's response is fresh" + own
     }
 
-    private static func browsers(_ policy: DictionaryPolicy) -> String {
+    private static func browsers(_ policy: DictionaryPolicy, _ personal: RoutePolicy.PersonalUse) -> String {
         if policy.scope == .public, policy.delivery == .link {
             return "follow Links of documents only: fetch() gets no delta"
         }
         guard let value = policy.cacheControl else {
+            let script = "include /.dictum/own.js on the pages of users who are logged in"
+            let shared = "announce the path on the pages that fetch it, or set cache_control"
+            let remedy =
+                switch (policy.scope, personal) {
+                case (.private, _): script
+                case (.public, .off): shared
+                case (.public, .capability): "\(shared); for those of one user, \(script)"
+                }
             return """
-                keep no response with no-store, no-cache, max-age=0 or without a lifetime; for such responses, announce the \
-                path on its page, or set cache_control (see BROWSERS.md)
+                keep no response with no-store, no-cache, max-age=0 or without a lifetime; for such responses, \(remedy) (see \
+                BROWSERS.md)
                 """
         }
         guard usableSeconds(value) > 0 else {

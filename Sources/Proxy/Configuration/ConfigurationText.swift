@@ -107,7 +107,7 @@ struct ConfigurationText {
                 let words = [context?.text.trimmedSpaces, problem].compactMap(\.self).joined(separator: ": ")
                 report(
                     mark.line, mark.column,
-                    "invalid YAML (\(words.shortened(to: 120))): expected \(Self.remedy(words, mark, text))"
+                    "invalid YAML (\(words.shortened(to: 120))): expected \(Self.remedy(words, context, mark, text))"
                 )
             }
         case YamlError.reader(let problem, _, _, _):
@@ -118,7 +118,9 @@ struct ConfigurationText {
     }
 
     /// Returns the advice for a character that YAML interprets in an unintended way.
-    private static func remedy(_ words: String, _ mark: Mark, _ text: String) -> String {
+    private static func remedy(
+        _ words: String, _ context: YamlError.Context?, _ mark: Mark, _ text: String
+    ) -> String {
         if words.contains("alias") {
             return "quotes around a value that begins with *, which stands for an alias in YAML"
         }
@@ -127,8 +129,44 @@ struct ConfigurationText {
         switch line.dropFirst(max(mark.column - 1, 0)).first {
         case "\t": return "spaces instead of the tab, since YAML does not indent with tabs"
         case "@", "`", "%": return "quotes around a value that begins with this character"
-        default: return "`key: value`"
+        default: break
         }
+        for closing in ["]", "}"] where words.contains("or '\(closing)'") {
+            let place = context.map { " that begins in line \($0.mark.line)" } ?? ""
+            return "`,` or `\(closing)` here, in the \(closing == "]" ? "list" : "mapping")\(place)"
+        }
+        return indentation(lines.prefix(max(mark.line, 0))) ?? "`key: value`"
+    }
+
+    /// Returns the advice for a last line whose indentation none of the lines above has; nil for any other.
+    private static func indentation(_ lines: ArraySlice<Substring>) -> String? {
+        guard let last = lines.last, case let width = last.prefix(while: { $0 == " " }).count,
+            width < last.count
+        else {
+            return nil
+        }
+        var widths: Set<Int> = []
+        var inner = Int.max
+        for line in lines.dropLast().reversed() {
+            let content = line.drop { $0 == " " }
+            var column = line.count - content.count
+            guard let first = content.first, first != "#", column < inner else { continue }
+            inner = column
+            widths.insert(column)
+            // The keys of a mapping in a list are as deep as the first of them.
+            var rest = content
+            while rest.hasPrefix("- ") {
+                let item = rest.dropFirst().drop { $0 == " " }
+                column += rest.count - item.count
+                widths.insert(column)
+                rest = item
+            }
+        }
+        guard !widths.isEmpty, !widths.contains(width) else { return nil }
+        let choices = widths.sorted().map(String.init)
+        let listed = ([choices.dropLast().joined(separator: ", ")].filter { !$0.isEmpty } + choices.suffix(1))
+            .joined(separator: " or ")
+        return "an indentation of \(listed) spaces, as a line above has, instead of \(width)"
     }
 
     // MARK: Converting

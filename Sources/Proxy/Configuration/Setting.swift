@@ -52,16 +52,22 @@ struct Setting<Target>: Sendable {
     }
 
     /// Makes a section of further settings.
+    ///
+    /// - Parameter example: A value for error texts.
     static func section<Value: Sendable>(
         _ key: String, _ path: any WritableKeyPath<Target, Value> & Sendable, _ settings: [Setting<Value>],
-        _ prose: String
+        example: String? = nil, _ prose: String
     ) -> Setting {
-        Setting(
-            key: key, prose: prose, expectation: "a mapping of " + settings.map(\.key).listed,
+        let such = example.map { ", such as \($0)" } ?? ""
+        let expectation = "a mapping of \(settings.map(\.key).listed)\(such)"
+        return Setting(
+            key: key, prose: prose, expectation: expectation,
             isRequired: false, keys: { settings.keys($0, below: key) },
             changes: { settings.changes($0, $1[keyPath: path], $2[keyPath: path], below: key) },
             read: { entry, reader, target in
-                reader.read(entry.value, by: settings, into: &target[keyPath: path])
+                reader.read(
+                    entry.value, by: settings, into: &target[keyPath: path], expected: expectation,
+                    example: example)
             },
             sample: { .lines(ReferenceLine.lines(of: settings, in: $0[keyPath: path]), isItem: false) },
             effective: { settings.effective(in: $0[keyPath: path]) })

@@ -10,6 +10,9 @@ enum Settings {
     static let mebibyte = 1 << 20
     static let tebibyte = 1 << 40
 
+    /// The shortest value of `upstream`, for error texts.
+    static let exampleUpstream = "{urls: [\"http://127.0.0.1:9000\"]}"
+
     static let all: [Setting<Configuration>] = [
         .list(
             "listeners", \.listeners, listener, fresh: .standard, countMax: 64,
@@ -28,7 +31,7 @@ enum Settings {
             reported by a trusted peer, or a loopback peer that forwards for nobody; assume: always; never.
             """),
         .section(
-            "upstream", \.upstream, upstream,
+            "upstream", \.upstream, upstream, example: exampleUpstream,
             """
             The servers behind the proxy, for routes that name no upstream and for requests that match no route. Without it, \
             every route names one of upstreams, and requests that match no route get a 404.

@@ -61,7 +61,7 @@ struct SettingsReader {
     /// An empty value counts as an empty mapping, since all lines of a section may be commented out.
     mutating func read<Target>(
         _ node: ConfigurationNode, by settings: [Setting<Target>], into target: inout Target,
-        expected: String? = nil
+        expected: String? = nil, example: String? = nil
     ) {
         let entries: [ConfigurationNode.Entry]
         switch node.content {
@@ -81,17 +81,36 @@ struct SettingsReader {
         }
         for setting in settings
         where setting.isRequired && !entries.contains(where: { $0.key == setting.key }) {
-            report("\(name(of: setting.key)) is missing: expected \(setting.expectation)", at: node.position)
+            let such = example.map { ", as in \(name(of: "")): \($0)" } ?? ""
+            report(
+                "\(name(of: setting.key)) is missing: expected \(setting.expectation)\(such)",
+                at: node.position)
         }
     }
 
     private mutating func reportUnknown(_ entry: ConfigurationNode.Entry, known: [String]) {
         let path = name(of: entry.key)
         let help =
-            FormerKeys.help(entry.key, path: path)
+            FormerKeys.help(entry.key, path: path) ?? Self.home(of: entry.key, in: self.path)
             ?? entry.key.nearest(in: known).map { "did you mean \"\($0)\"?" }
             ?? "expected one of \(known.listed)"
         report("unknown key \"\(path.shortened)\": \(help)", at: entry.position)
+    }
+
+    /// Returns the advice to indent a key of an inner section; nil for any other.
+    private static func home(of key: String, in path: [String]) -> String? {
+        let inner =
+            path.isEmpty
+            ? [
+                ("routes[]", Settings.route.map(\.key)),
+                ("routes[].dictionary", Settings.dictionary.map(\.key)),
+                ("upstream", Settings.upstream.map(\.key)), ("listeners[]", Settings.listener.map(\.key)),
+            ]
+            : path.count == 2 && path[0] == "routes"
+                ? [("routes[].dictionary", Settings.dictionary.map(\.key))] : []
+        return inner.first { $0.1.contains(key) }.map {
+            "it is a key of \($0.0): indent it as deep as the others there"
+        }
     }
 
     /// Returns a scalar's text with `${NAME}` expanded, or nil after reporting an error.

@@ -133,10 +133,11 @@ struct Diagnosis: Sendable {
 
     /// The reason why nothing is offered: Dictum's own, if it gives one, else one from the response's fields.
     private var missingOffer: DoctorFinding {
-        let reason = held.last?.reason
+        let reason = held.last?.notOffered ?? held.last?.reason
         if reason == Reason.insecureTransport.text { return .forwardedAsInsecure }
         if let obstacle = judgement?.obstacle { return .notOfferable(obstacle) }
         if let finding = judgement?.missing(for: seen.method, at: seen.url) { return finding }
+        if let reason, Reason(text: reason)?.keepsFromOffer == true { return .notOffered(reason: reason) }
         let isPrivate =
             seen.probes.first.map { CacheControl($0.response.head.headers.values(.cacheControl)).isPrivate }
         return isPrivate == true ? .notOfferable(.isPrivate) : .notOffered(reason: reason)
@@ -166,7 +167,12 @@ struct Diagnosis: Sendable {
         } else if good.isEmpty, without.count == held.count {
             append(Self.refusal(last.reason))
         } else if !good.isEmpty {
-            append(.notAlwaysUsed(used: good.count, asked: held.count))
+            let isUnknown = without.allSatisfy { [nil, Reason.dictionaryUnknown.text].contains($0.reason) }
+            let isChanging = Set(seen.probes.compactMap(\.decoded?.digest)).count > 1
+            append(
+                .notAlwaysUsed(
+                    used: good.count, asked: held.count,
+                    mayBeReplaced: seen.hasCredentials && isUnknown && isChanging))
         }
     }
 
@@ -210,8 +216,10 @@ struct Diagnosis: Sendable {
         if seen.dictionary?.field != nil || responses.contains(where: \.isDelta) {
             let missing = Set(responses.flatMap(\.missingInVary))
             if !missing.isEmpty { append(.varyMissing(missing.sorted())) }
+            if judgement?.sharesTooLittle == true, !findings.contains(.notAnnounceable(.changesEachTime)) {
+                append(.changesEachTime)
+            }
         }
-        if changesEachTime { append(.changesEachTime) }
         findings += judgement?.variants ?? []
     }
 

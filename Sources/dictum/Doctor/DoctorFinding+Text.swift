@@ -74,8 +74,10 @@ extension DoctorFinding {
                 + "front of this URL, with `personal: capability` for its route"
         case .notOfferable(.varyAny): "Vary is *, so nobody may reuse this response; have Vary name fields"
         case .notOffered(let reason):
-            "the response has neither Use-As-Dictionary nor a Link to a dictionary\(Self.said(reason)): check that Dictum is "
-                + "in front of this URL, that its route has dictionaries, and that the response may be shared"
+            "the response has neither Use-As-Dictionary nor a Link to a dictionary\(Self.said(reason)): "
+                + (reason.flatMap(Reason.init(text:)).flatMap(\.advice)
+                    ?? "check that Dictum is in front of this URL, that its route has dictionaries, and that the response may be "
+                    + "shared")
         case .offerStripped:
             "the server sends deltas, but no Use-As-Dictionary arrives: something in between removes the field; let it "
                 + "pass"
@@ -90,10 +92,14 @@ extension DoctorFinding {
             "Chromium does not keep the dictionary (\(reason.rawValue)): \(Self.remedy(reason))"
         case .shortLife(let seconds):
             "Chromium keeps the dictionary for only \(Self.life(seconds)): a page that fetches less often gets no delta; "
-                + "announce the path on the page that fetches it, or set `cache_control` on the route"
+                + "set `cache_control` on the route, or, if the response says public, announce the path on the page that "
+                + "fetches it"
         case .twinWorks(let reason, let seconds, let line):
             "Chromium does not keep this response\(reason.map { " (\($0.rawValue))" } ?? " for long"), but that of its twin URL "
                 + "for \(Self.life(seconds)): pages get deltas that have this line: \(line.text)"
+        case .needsTwin(let reason, let seconds, let line):
+            "the response belongs to one user, and Chromium \(reason.map { "does not keep it (\($0.rawValue))" } ?? "keeps it for only \(Self.life(seconds))"): "
+                + "pages that fetch it get deltas with this line (BROWSERS.md): \(line.text)"
         case .notAnnounceable(let reason): "no page can announce this path: \(Self.obstacle(reason))"
         case .linkFailed(let target, let why):
             "cannot fetch the dictionary \(target) that a Link names: \(why)"
@@ -131,8 +137,8 @@ extension DoctorFinding {
         case .noStore:
             "nobody may keep a response with no-store; remove it if the response may be kept"
         default:
-            "announce the path on the page that fetches it, send max-age or stale-while-revalidate, set `cache_control` on "
-                + "the route, or examine the URL with the user's --cookie or -H"
+            "send max-age or stale-while-revalidate, set `cache_control` on the route, or, if the response says public, announce "
+                + "the path on the page that fetches it"
         }
     }
 
@@ -143,7 +149,7 @@ extension DoctorFinding {
                 + "(times, random ids)"
         case .notPublic:
             "the response has neither public nor s-maxage; if it is the same for everybody, have the upstream or `cache_control` "
-                + "say so"
+                + "say so; if it belongs to one user, examine the URL with the user's --cookie or -H"
         case .setsCookie: "the response sets a cookie; if it is the same for everybody, have it set none"
         case .credentials:
             "the request carries credentials, but only a body that three clients got without any is announced; use "
@@ -169,7 +175,11 @@ extension DoctorFinding {
         case .notUsed(let reason?):
             "the dictionary is offered, but no response is coded over it: Dictum's reason is \(reason); if that is "
                 + "dictionary-unknown, other instances do not have it, or something in between changes the body"
-        case .notAlwaysUsed(let used, let asked):
+        case .notAlwaysUsed(let used, let asked, true):
+            "only \(used) of \(asked) responses are coded over the dictionary: the body changes, and with scope: private the store "
+                + "keeps one version per user; raise `private_versions` if users have several devices. On other routes, check "
+                + "whether several instances each have a store of their own"
+        case .notAlwaysUsed(let used, let asked, false):
             "only \(used) of \(asked) responses are coded over the dictionary: check whether several instances each have "
                 + "a store of their own"
         case .wrongHash(let coding):
@@ -219,8 +229,8 @@ extension DoctorFinding {
             "a client gets a response that is coded over a dictionary it does not hold: a cache mixes variants; it must "
                 + "respect Vary and `CDN-Cache-Control: no-store`, or not cache these URLs"
         case .changesEachTime:
-            "every response has another body: each client holds a body that nobody else has, and few of them become "
-                + "dictionaries; remove what changes without need (times, random ids)"
+            "every response has another body, so clients share no dictionary and no delta, and each response is stored as far as "
+                + "store.write_rate allows; remove what changes without need (times, random ids)"
         case .variesWidely(let field):
             "Vary names \(field), whose value differs for nearly every client, so clients share no variants; remove it from the "
                 + "upstream's Vary if the body does not depend on it"

@@ -55,6 +55,8 @@ enum DoctorFinding: Equatable, Sendable {
     case shortLife(Int64)
     /// No browser keeps the response for long, but that of its twin URL, if a page has it fetched.
     case twinWorks(UnkeptReason?, seconds: Int64, TwinLine)
+    /// No browser keeps the response for long, and it belongs to one user, whose pages can have its twin URL fetched.
+    case needsTwin(UnkeptReason?, seconds: Int64, TwinLine)
     /// No page can announce the dictionary, which would compensate for its short lifetime.
     case notAnnounceable(UnannouncedReason)
     case linkFailed(String, why: String)
@@ -65,7 +67,8 @@ enum DoctorFinding: Equatable, Sendable {
     case codingsStripped
     case forwardedAsInsecure
     case notUsed(reason: String?)
-    case notAlwaysUsed(used: Int, asked: Int)
+    /// With `mayBeReplaced`, the server may have kept a newer body of this user in the dictionary's place.
+    case notAlwaysUsed(used: Int, asked: Int, mayBeReplaced: Bool = false)
     case wrongHash(ContentCoding)
     case undecodable(String)
     case otherBody
@@ -93,7 +96,8 @@ enum DoctorFinding: Equatable, Sendable {
         case .loopback, .systemAuthority, .offered, .linked, .used, .sameSite, .browserUsed, .setsCookie,
             .setsHarmlessCookie, .http2, .sharedMatch:
             .good
-        case .twinWorks, .shortLife, .notAlwaysUsed, .changesEachTime, .ttlIgnored, .notAnnounceable,
+        case .twinWorks, .needsTwin, .shortLife, .notAlwaysUsed, .changesEachTime, .ttlIgnored,
+            .notAnnounceable,
             .browserUnchanged,
             .variesWidely, .http1Only, .priorKnowledge:
             .warning
@@ -104,6 +108,9 @@ enum DoctorFinding: Equatable, Sendable {
 
 /// The line by which a page has a twin URL fetched.
 struct TwinLine: Equatable, Sendable {
+    /// Stands for the paths that a page fetches where they are not known.
+    static let anyPath = "/PATH"
+
     let path: String
     let hasAuthorization: Bool
 

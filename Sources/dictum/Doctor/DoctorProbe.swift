@@ -58,9 +58,14 @@ struct DoctorProbe: Sendable {
     ].compactMap { HeaderName($0) }
 
     /// The reason that Dictum gives when `explain` is on.
-    var reason: String? {
+    var reason: String? { explained("reason") }
+
+    /// The reason why Dictum offers nothing, where it is another.
+    var notOffered: String? { explained("not-offered") }
+
+    private func explained(_ name: String) -> String? {
         response.head.headers.first(.dictumExplain)?.split(separator: ";").lazy
-            .first { $0.hasPrefix("reason=") }.map { String($0.dropFirst("reason=".count)) }
+            .first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
     }
 
     /// The fields among Accept-Encoding and Available-Dictionary that its Vary does not name (RFC 9842 section

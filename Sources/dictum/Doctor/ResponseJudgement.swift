@@ -12,6 +12,8 @@ struct ResponseJudgement: Sendable {
     let receivedAt: Int64
     /// True if the request carries credentials.
     var hasCredentials = false
+    /// The line by which the user's pages have the twin URL fetched.
+    var line = TwinLine(path: TwinLine.anyPath, hasAuthorization: false)
     /// True if every response has another body.
     var changesEachTime = false
 
@@ -46,11 +48,28 @@ struct ResponseJudgement: Sendable {
         return .methodNotListed(method)
     }
 
+    /// True if the response belongs to one user, by the rules and settings that `serve` has by default.
+    var isPersonal: Bool {
+        var request = RequestFacts()
+        request.hasCookie = hasCredentials
+        let policy = Self.policy
+        let response = ResponseFacts(
+            ResponseHead(status: .ok, headers: headers), framing: .none, types: policy.types)
+        return Personal.cause(request: request, response: response, policy: policy.personal) != nil
+    }
+
+    private static let policy = Configuration().policy(of: .implied)
+
+    /// True if clients could share dictionaries and deltas, but every response has another body.
+    var sharesTooLittle: Bool { changesEachTime && !isPersonal }
+
     /// The finding that no page can announce the response; nil if one can, or if more is wrong than the lifetime.
     var announcement: DoctorFinding? {
         guard obstacle == nil else { return nil }
         let cacheControl = CacheControl(headers.values(.cacheControl))
-        if !cacheControl.permitsSharing || cacheControl.isPrivate { return .notAnnounceable(.notPublic) }
+        if !cacheControl.permitsSharing || cacheControl.isPrivate {
+            return .notAnnounceable(hasCredentials ? .credentials : .notPublic)
+        }
         if headers.contains(.setCookie) { return .notAnnounceable(.setsCookie) }
         if hasCredentials { return .notAnnounceable(.credentials) }
         return changesEachTime ? .notAnnounceable(.changesEachTime) : nil
@@ -76,11 +95,15 @@ struct ResponseJudgement: Sendable {
     var findings: [DoctorFinding] {
         if let obstacle { return [.notOfferable(obstacle)] + variants }
         var findings: [DoctorFinding] = []
-        if let unkept {
-            findings = [.unkept(unkept)] + [announcement].compactMap { $0 }
-        } else if remainingSeconds < Self.shortLifeSeconds {
-            findings = [.shortLife(remainingSeconds)] + [announcement].compactMap { $0 }
+        if unkept != nil || remainingSeconds < Self.shortLifeSeconds {
+            findings =
+                isPersonal
+                ? [.needsTwin(unkept, seconds: remainingSeconds, line)]
+                : [unkept.map { .unkept($0) } ?? .shortLife(remainingSeconds)]
+                    + [announcement].compactMap { $0 }
         }
-        return findings + (changesEachTime ? [.changesEachTime] : []) + variants
+        // It has been said already where it is what keeps the response from being announced.
+        let isSaid = findings.contains(.notAnnounceable(.changesEachTime))
+        return findings + (sharesTooLittle && !isSaid ? [.changesEachTime] : []) + variants
     }
 }

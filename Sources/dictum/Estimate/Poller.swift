@@ -26,6 +26,8 @@ struct Poller {
     private var progress: ProgressBar
     private let interruption = Interruption()
     private var failures: [String: (count: Int, last: FetchError)] = [:]
+    /// The statuses other than 200.
+    private var statuses: Set<UInt16> = []
 
     init(_ plan: Plan, request: RequestOptions, progress: ProgressBar) throws {
         self.plan = plan
@@ -55,8 +57,18 @@ struct Poller {
         progress.end()
         report(&collection)
         guard !collection.histories.isEmpty else {
-            throw CommandError(failures.values.first.map { "\($0.last)" } ?? "there were no responses")
+            throw CommandError(
+                refusal ?? failures.values.first.map { "\($0.last)" } ?? "there were no responses")
         }
+    }
+
+    /// What the statuses say where no response was 200; nil without any.
+    private var refusal: String? {
+        guard !statuses.isEmpty else { return nil }
+        let remedy =
+            statuses.isDisjoint(with: [401, 403])
+            ? "give a URL that returns 200" : "give the user's credentials with --cookie or -H"
+        return "all responses were \(statuses.sorted().map(String.init).joined(separator: " or ")): \(remedy)"
     }
 
     private mutating func fetch(
@@ -84,6 +96,7 @@ struct Poller {
             return
         }
         guard response.head.status == .ok else {
+            statuses.insert(response.head.status.rawValue)
             return collection.warn(
                 "\(url.text): a response had status \(response.head.status.rawValue), but only 200 can be a dictionary; "
                     + "credentials go with -H or --cookie")

@@ -98,7 +98,8 @@ struct Estimator {
         }
         let sent = history.responses.compactMap(\.sentBytes)
         let (request, response) = facts(of: history, headers: history.lastHead?.headers ?? Headers())
-        let judgement = judgement(of: history)
+        let obstacle = Admission.obstacle(request: request, response: response, policy: policy)
+        let judgement = judgement(of: history, obstacle)
         var estimate = ResourceEstimate(
             name: history.name, url: history.isReal ? history.url.text : nil,
             responses: history.responses.count, versions: versions.count,
@@ -108,7 +109,7 @@ struct Estimator {
             changesEachTime: history.changesEachTime,
             bodyBytes: versions.reduce(0) { $0 + $1.count } / max(1, versions.count),
             sentBytes: sent.isEmpty ? nil : sent.reduce(0, +) / sent.count, plain: plain, deltas: deltas,
-            obstacle: Admission.obstacle(request: request, response: response, policy: policy)?.text,
+            obstacle: obstacle?.text,
             personal: Personal.cause(request: request, response: response, policy: policy.personal)?.rawValue,
             browser: judgement.map(Self.browser))
         estimate.clients = clients(estimate, history)
@@ -133,11 +134,15 @@ struct Estimator {
         return (request, response)
     }
 
-    private func judgement(of history: ResourceHistory) -> ResponseJudgement? {
+    private func judgement(of history: ResourceHistory, _ obstacle: Reason?) -> ResponseJudgement? {
         history.lastHead.map {
             ResponseJudgement(
                 headers: $0.headers, receivedAt: $0.receivedAt, hasCredentials: !history.credentials.isEmpty,
-                changesEachTime: history.changesEachTime)
+                line: TwinLine(
+                    path: history.url.pathAndQuery,
+                    hasAuthorization: history.credentials.contains(.authorization)),
+                // Nothing is stored of what can be no dictionary.
+                changesEachTime: history.changesEachTime && obstacle == nil)
         }
     }
 

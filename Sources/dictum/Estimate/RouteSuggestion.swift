@@ -70,6 +70,7 @@ struct RouteSuggestion: Encodable, Sendable {
         evidence.isOnePath = Set(usable.map(\.history.url.path)).count == 1
         evidence.methods = Set(usable.map(\.history.method))
         evidence.key = Set(usable.flatMap(\.history.operationKey))
+        evidence.hasAuthorization = usable.contains { $0.history.credentials.contains(.authorization) }
         evidence.lives = usable.compactMap { $0.estimate.browser?.keepsSeconds }
         evidence.findings = Set(usable.flatMap { $0.estimate.browser?.findings.map(\.finding) ?? [] })
         self.init(evidence)
@@ -84,6 +85,8 @@ struct RouteSuggestion: Encodable, Sendable {
         /// The sizes over the version before, and over the body of another URL.
         var (own, others) = (DeltaSizes(), DeltaSizes())
         var isOnePath = true
+        /// True if requests had Authorization.
+        var hasAuthorization = false
         /// The methods of the requests, and the members that name operations.
         var (methods, key): (Set<String>, Set<String>) = ([], [])
         /// The times for which browsers keep responses, in seconds.
@@ -157,12 +160,17 @@ struct RouteSuggestion: Encodable, Sendable {
             return ([], [])
         }
         var lines = ["Browsers keep this dictionary for \(life) s, so pages get few deltas."]
-        if findings.contains("not-announceable") {
+        let line = TwinLine(
+            path: match.contains("/:") ? TwinLine.anyPath : match, hasAuthorization: evidence.hasAuthorization
+        )
+        if findings.contains("needs-twin") {
+            lines += ["The responses belong to one user each. On the page that fetches them:", line.text]
+        } else if findings.contains("not-announceable") {
             lines.append(
                 "If everybody gets the same responses, and pages call fetch(url, {cache: \"no-cache\"}):")
             lines.append("cache_control: \"public, max-age=86400\"")
             lines.append("If they belong to users who are logged in, on the page that fetches them:")
-            lines.append(TwinLine(path: match, hasAuthorization: false).text)
+            lines.append(line.text)
         } else if !match.contains("/:") {
             lines.append(
                 "Announce it on the route of the page that fetches it, such as this one of the page /:")

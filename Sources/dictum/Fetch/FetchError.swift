@@ -61,6 +61,9 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
     private static func text(of error: UpstreamError) -> String {
         switch error {
         case .connectFailed(let cause): "cannot connect: \(cause.text); check that the server is running"
+        case .handshakeFailed(.refused(let why)) where why.contains("wrong version number"):
+            "the TLS handshake failed: the server does not speak TLS at this port, but maybe http; give a URL with http://, or "
+                + "the port for https"
         case .handshakeFailed(let cause): "the TLS handshake failed: \(cause.text); nothing was sent"
         case .connectTimeout: "cannot connect: the connection timed out; check that the server is running"
         case .stale, .closedBeforeHead: "the server closed the connection without a response"

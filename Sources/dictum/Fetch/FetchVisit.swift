@@ -64,15 +64,19 @@ struct FetchVisit: Sendable {
         }
     }
 
-    /// Returns the record to keep; nil if the response is no dictionary that a private cache may keep.
-    func record(_ response: FetchResponse, _ body: Body) -> CachedDictionary? {
-        guard content.mayUseDictionaries else { return nil }
+    /// Returns the record to keep; throws if the response is no dictionary that a private cache may keep.
+    func record(_ response: FetchResponse, _ body: Body) throws(NotKept) -> CachedDictionary {
+        guard content.mayUseDictionaries else { throw NotKept() }
         let headers = response.head.headers
-        return try? CachedDictionary(
-            status: Int(response.head.status.rawValue),
-            fields: { name in HeaderName(name).map { headers.values($0) } ?? [] },
-            of: url.target, digest: body.digest, bytes: body.count, confirming: asked?.record,
-            receivedAt: response.receivedAt, storedAt: SystemClock.unixMilliseconds)
+        do throws(UnkeptCause) {
+            return try CachedDictionary(
+                status: Int(response.head.status.rawValue),
+                fields: { name in HeaderName(name).map { headers.values($0) } ?? [] },
+                of: url.target, digest: body.digest, bytes: body.count, confirming: asked?.record,
+                receivedAt: response.receivedAt, storedAt: SystemClock.unixMilliseconds)
+        } catch {
+            throw NotKept(error, headers)
+        }
     }
 
     /// Returns the record as it stands in the store, with the fields on which the response depends.

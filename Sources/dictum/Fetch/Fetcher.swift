@@ -43,10 +43,17 @@ struct Fetcher: Sendable {
         let first = FetchVisit(url: url, store: store, accepted: accepted, fields: fields, content: content)
         let (visit, response, body) = try load(first, deadline)
         let milliseconds = Double((SystemClock.monotonicNanoseconds - began) / 10_000) / 100
-        let isStored = keep(visit, response, body)
+        var notKept: String?
+        var isStored = true
+        do throws(NotKept) {
+            try keep(visit, response, body)
+        } catch {
+            (isStored, notKept) = (false, error.text)
+        }
         let report = visit.report(response, body, isStored: isStored, milliseconds: milliseconds)
         return Fetched(
-            head: response.head, body: body.bytes, links: links(of: response, from: url), report: report)
+            head: response.head, body: body.bytes, links: links(of: response, from: url), notKept: notKept,
+            report: report)
     }
 
     /// Fetches what the Links of a response name, and notes in its report what is kept.
@@ -103,27 +110,34 @@ struct Fetcher: Sendable {
     }
 
     /// Keeps the body if it is a dictionary; a cache that cannot be written is only a warning.
-    private func keep(_ visit: FetchVisit, _ response: FetchResponse, _ body: Body) -> Bool {
+    private func keep(_ visit: FetchVisit, _ response: FetchResponse, _ body: Body) throws(NotKept) {
         let target = visit.url.target
         if target.isTrustworthy,
             ClearSiteData.endsDictionaries(response.head.headers.values(.clearSiteData))
         {
             store.removeAll(of: target.origin)
-            return false
+            throw NotKept("Clear-Site-Data")
         }
-        if visit.forbidsStoring { return false }
-        guard accepted.usesDictionaries, let record = visit.record(response, body) else {
+        if visit.forbidsStoring { throw NotKept() }
+        let record: CachedDictionary
+        do throws(NotKept) {
+            guard accepted.usesDictionaries else { throw NotKept() }
+            record = try visit.record(response, body)
+        } catch {
             if response.head.status == .notModified, let own = visit.asked { store.remove(own.record) }
-            return false
+            throw error
         }
+        let isKept: Bool
         do {
-            return try store.keep(visit.stored(record, response), body)
+            isKept = try store.keep(visit.stored(record, response), body)
         } catch {
             warn(
                 "cannot keep dictionaries in \(store.directory): \(error.localizedDescription); choose another with --cache"
             )
-            return false
+            throw NotKept()
         }
+        guard !isKept else { return }
+        throw record.cameStale ? NotKept(.stale, response.head.headers) : NotKept("too large for the cache")
     }
 
     /// Returns the dictionaries that a response names and that are not held yet (RFC 9842 section 3).
@@ -141,7 +155,7 @@ struct Fetcher: Sendable {
         do throws(FetchError) {
             let (visit, response, body) = try load(
                 FetchVisit(url: url, store: store, accepted: accepted), deadline)
-            return keep(visit, response, body)
+            return (try? keep(visit, response, body)) != nil
         } catch {
             let why = if case .tooSlow = error { "no complete response in time" } else { "\(error)" }
             warn("cannot fetch the dictionary \(url.text): \(why)")
@@ -159,5 +173,13 @@ struct Fetched: Sendable {
     let body: [UInt8]
     /// The dictionaries that the response names and that are not held yet.
     let links: [FetchURL]
+    /// The reason why the body is not kept as a dictionary, if there is one to tell.
+    let notKept: String?
     var report: FetchReport
+
+    /// The report for people.
+    var line: String {
+        let reason = report.stored ? nil : notKept
+        return report.line + (reason.map { ", not kept: \($0)" } ?? "")
+    }
 }

@@ -29,7 +29,9 @@ struct AdminOptions: ParsableArguments {
     static func client(config: String?, admin: String?) throws -> AdminClient {
         guard let config else {
             let token = ProcessInfo.processInfo.environment["DICTUM_ADMIN_TOKEN"]
-            return try AdminClient(admin ?? AdminClient.standardURL, token: token)
+            var client = try AdminClient(admin ?? AdminClient.standardURL, token: token)
+            client.isNamed = admin != nil
+            return client
         }
         guard let listener = try StoreSource.read(config).admin, listener.address != nil else {
             StandardError.write("dictum: \(config) has no admin listener: set admin.address")
@@ -47,6 +49,8 @@ struct AdminClient {
     private let endpoints: [Endpoint]
     private let authority: String
     private let token: String?
+    /// False if the user named neither a configuration nor a listener.
+    fileprivate(set) var isNamed = true
 
     /// Asks at a URL, or at the address of a Unix socket as the configuration has it.
     init(_ url: String, token: String?) throws(FetchError) {
@@ -89,7 +93,8 @@ struct AdminClient {
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         guard let result = try? decoder.decode(Result.self, from: Data(body)) else {
             throw CommandError(
-                "the response of the admin listener at \(authority) is not of this version: use the same dictum for both"
+                "the response at \(authority) is not that of an admin listener of this version: give the URL of admin.address, "
+                    + "and use the same dictum for both"
             )
         }
         return result
@@ -107,7 +112,18 @@ struct AdminClient {
                 RequestHead(method: method, target: target, headers: headers), to: endpoints,
                 deadline: FetchDeadline(seconds: Self.secondsMax))
         } catch {
-            throw CommandError("the admin listener at \(authority): \(error)")
+            let remedy =
+                isNamed
+                ? "" : "; name the proxy's --config FILE, or the URL of its admin listener with --admin"
+            throw CommandError("the admin listener at \(authority): \(error)\(remedy)")
+        }
+        // It has these paths, and no upstream: this is another server, or the proxy itself.
+        guard
+            ![300..<400, 404..<405, 500..<600].contains(where: { $0.contains(response.head.status.rawValue) })
+        else {
+            throw CommandError(
+                "no admin listener of Dictum is at \(authority) (the response is \(response.head.status.rawValue)): give the "
+                    + "URL of admin.address, and not that of the proxy")
         }
         guard response.head.status == .ok else {
             let text = String(decoding: response.body.prefix(300), as: UTF8.self)

@@ -2,10 +2,19 @@ internal import Proxy
 
 /// The routes that an observing proxy suggests, by what it has seen.
 struct ObservedSuggestions: Encodable {
+    private enum CodingKeys: CodingKey { case suggestions }
+
     let suggestions: [EstimateReport.Routes]
+    /// The reason why there may be none.
+    private let lack: String
 
     init(_ report: SavingsReport) {
         // The rest of a route has no pattern of its own, and a list of patterns is no single one.
+        let isObserving = report.routes.contains { $0.mode == "observe" }
+        lack =
+            isObserving
+            ? "no URL had two different bodies yet; observe for longer"
+            : "the proxy observes nothing: set mode: observe in its configuration, and reload it"
         let groups = report.routes.flatMap(\.groups).filter { !$0.match.isEmpty && !$0.match.contains(", ") }
         let routes = groups.compactMap { RouteSuggestion(Self.evidence($0)) }
         suggestions = EstimateReport.Routes.all(of: routes.exactFirst)
@@ -26,7 +35,6 @@ struct ObservedSuggestions: Encodable {
 
     /// The suggestions for people.
     var text: String {
-        EstimateText.text(
-            of: suggestions, otherwise: "no URL had two different bodies yet; observe for longer")
+        EstimateText.text(of: suggestions, otherwise: lack)
     }
 }

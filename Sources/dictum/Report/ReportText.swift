@@ -90,8 +90,15 @@ enum ReportText {
         return " instead of \(plain) in the best other coding, \(verdict)"
     }
 
+    /// The least seconds from which a day is extrapolated.
+    private static let leastSeconds = 3_600.0
+
     /// Extrapolates to a day.
-    private static func perDay(_ observed: SavingsReport.Observed) -> String {
+    static func perDay(_ observed: SavingsReport.Observed) -> String {
+        guard observed.seconds >= leastSeconds else {
+            return
+                "no figure per day yet: observed for \(EstimateText.duration(observed.seconds)), and that takes an hour"
+        }
         let bytes = observed.savedBytes * 86_400 / max(1, observed.seconds)
         let text = EstimateText.size(Int(bounding: max(bytes, 0)))
         return "about \(text) per day would be saved, from \(EstimateText.duration(observed.seconds))"
@@ -114,7 +121,7 @@ enum ReportText {
 
     private static func reasonLines(_ reasons: [String: Int], _ what: String) -> [String] {
         reasons.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(8).map { name, count in
-            let advice = Reason(text: name).flatMap(ReportAdvice.text).map { ": \($0)" } ?? ""
+            let advice = Reason(text: name).flatMap(\.advice).map { ": \($0)" } ?? ""
             return "\(OutputFormat.count(count, "response")) \(what), \(OutputFormat.plain(name))\(advice)"
         }
     }

@@ -9,7 +9,7 @@ struct StoreListCommand: ParsableCommand {
         discussion: """
             USED tells whether a configured route would create the versions: others are kept but not used. Without a \
             configuration, it shows a question mark.
-            """)
+            """, aliases: ["ls"])
 
     @OptionGroup var store: AnyStoreOptions
     @OptionGroup var conditions: ConditionOptions

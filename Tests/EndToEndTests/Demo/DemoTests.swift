@@ -82,6 +82,12 @@ internal import Testing
         #expect(try demo.terminate().status == 0)
     }
 
+    @Test func `the help says where metrics are with --listen`() throws {
+        let help = try RunningProcess.run(["help", "demo"]).text
+        let words = help.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(words.contains("With it, metrics are at a free port."), "\(help)")
+    }
+
     @Test(.timeLimit(.minutes(40)))
     func `the printed commands work as they are, and SIGTERM ends it with 0`() throws {
         let folder = try TemporaryFolder()

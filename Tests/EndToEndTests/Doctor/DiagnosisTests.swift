@@ -78,6 +78,45 @@ struct DiagnosisTests {
         #expect(insecure == [.forwardedAsInsecure])
     }
 
+    @Test(arguments: [
+        ("identity;reason=event-stream", "event-stream", "an event stream becomes no dictionary"),
+        ("identity;reason=ineligible-type", "ineligible-type", "not in compression.types"),
+        ("gzip;reason=client-new;not-offered=ineligible-size", "ineligible-size", "longer than max_body"),
+    ])
+    func `no offer: the advice is that for Dictum's reason`(explain: String, reason: String, advice: String)
+        throws
+    {
+        for control in ["max-age=600", "private, max-age=600"] {
+            let found = try SeenURL.problems { seen in
+                seen.fields["Use-As-Dictionary"] = nil
+                seen.fields["Cache-Control"] = control
+                seen.change(.held) {
+                    $0.fields["Content-Encoding"] = nil
+                    $0.fields["Dictum-Explain"] = explain
+                }
+            }
+            #expect(found == [.notOffered(reason: reason)])
+            let text = found.first?.text ?? ""
+            #expect(text.contains(advice) && !text.contains("check that Dictum"), "\(text)")
+        }
+    }
+
+    @Test func `a response of one user needs the script on its page, and nothing that makes it public`() {
+        var headers = Headers()
+        headers.append(.cacheControl, "no-cache")
+        var judgement = ResponseJudgement(headers: headers, receivedAt: SeenURL.receivedAt)
+        #expect(judgement.findings == [.unkept(.noCache), .notAnnounceable(.notPublic)])
+        let unknown = judgement.findings.map(\.text).joined(separator: "\n")
+        #expect(unknown.contains("or, if the response says public, announce") && unknown.contains("--cookie"))
+        (judgement.hasCredentials, judgement.changesEachTime) = (true, true)
+        let line = TwinLine(path: "/inbox", hasAuthorization: false)
+        judgement.line = line
+        #expect(judgement.findings == [.needsTwin(.noCache, seconds: judgement.remainingSeconds, line)])
+        let own = judgement.findings.map(\.text).joined(separator: "\n")
+        #expect(own.contains(#"<script src="/.dictum/own.js" data-paths="/inbox" async></script>"#))
+        #expect(!own.contains("announce") && !own.contains("--cookie") && !own.contains("public"))
+    }
+
     @Test func `an offer that cannot be read, that is no pattern, and that is for other URLs`() throws {
         let cases: [(String, DoctorFinding)] = [
             ("match=/feed", .offerMalformed("match=/feed")),

@@ -30,6 +30,23 @@ struct DiagnosisUseTests {
         #expect(found == [.notAlwaysUsed(used: 1, asked: 2)])
     }
 
+    @Test func `a user's dictionary that a newer body has replaced is no sign of several instances`() throws {
+        var seen = SeenURL()
+        for index in 2..<6 { seen.requests[index].change = { $0.plain = feed(2) } }
+        seen.requests[4].change = {
+            $0.plain = feed(2)
+            $0.fields["Content-Encoding"] = nil
+            $0.fields["Dictum-Explain"] = "identity;reason=dictionary-unknown"
+        }
+        var observations = try seen.observations()
+        let shared = DoctorFinding.notAlwaysUsed(used: 1, asked: 2)
+        #expect(Diagnosis(observations).findings.contains(shared))
+        observations.hasCredentials = true
+        let own = DoctorFinding.notAlwaysUsed(used: 1, asked: 2, mayBeReplaced: true)
+        #expect(Diagnosis(observations).findings.contains(own))
+        #expect(own.text.contains("`private_versions`") && !shared.text.contains("private_versions"))
+    }
+
     @Test func `a body for another dictionary, one that breaks off, and one in an unknown coding`() throws {
         let foreign = coded(SeenURL.body, .dcz, over: feed(7))
         #expect(try SeenURL.problems { $0.change(.held) { $0.wire = foreign } } == [.wrongHash(.dcz)])
@@ -131,6 +148,26 @@ struct DiagnosisUseTests {
         #expect(found == [.changesEachTime])
     }
 
+    @Test func `a user's body that is another each time is no warning, and no other body gives two`() throws {
+        var seen = SeenURL()
+        for index in seen.requests.indices { seen.requests[index].change = { $0.plain = feed(10 + index) } }
+        var observations = try seen.observations()
+        observations.hasCredentials = true
+        #expect(!Diagnosis(observations).findings.contains(.changesEachTime))
+        seen.fields["Cache-Control"] = "public, max-age=10"
+        let findings = try seen.diagnosis().findings
+        #expect(findings.contains(.notAnnounceable(.changesEachTime)) && !findings.contains(.changesEachTime))
+        // Nothing is stored of what is no dictionary.
+        seen.fields["Use-As-Dictionary"] = nil
+        for index in seen.requests.indices {
+            seen.requests[index].change = {
+                $0.plain = feed(10 + index)
+                $0.fields["Content-Encoding"] = nil
+            }
+        }
+        #expect(!(try seen.diagnosis().findings.contains(.changesEachTime)))
+    }
+
     // MARK: Texts
 
     @Test func `each finding is one line of its own`() throws {
@@ -139,7 +176,10 @@ struct DiagnosisUseTests {
             .noResponse("x"),
             .status(404, location: nil), .status(302, location: "/"), SeenURL.offered, .shortLife(1),
             .linked(target: "/l", match: "/", seconds: 90_000), .notOffered(reason: nil),
-            .notOffered(reason: "x"),
+            .notOffered(reason: "x"), .notOffered(reason: "event-stream"),
+            .needsTwin(.noCache, seconds: 0, TwinLine(path: "/a", hasAuthorization: false)),
+            .needsTwin(nil, seconds: 9, TwinLine(path: "/a", hasAuthorization: true)),
+            .notAlwaysUsed(used: 1, asked: 2, mayBeReplaced: true),
             .offerStripped, .offerMalformed("x"), .matchInvalid("x"), .matchElsewhere("x"), .unkept(.noCache),
             .unkept(.noStore), .unkept(.varyAny), .linkFailed("/l", why: "x"), SeenURL.used,
             .availableDictionaryStripped, .codingsStripped, .forwardedAsInsecure, .notUsed(reason: nil),

@@ -178,6 +178,17 @@ internal import Testing
         #expect(estimate.warnings.contains { $0.contains("/other: a response had status 404") })
     }
 
+    @Test(arguments: [
+        (401, "give the user's credentials with --cookie or -H"), (404, "give a URL that returns 200"),
+    ])
+    func `if no response is 200, the status is the error`(status: Int, remedy: String) throws {
+        let origin = try Origin(wire("HTTP/1.1 \(status) No", body: []))
+        let url = "http://127.0.0.1:\(origin.port)/feed"
+        let result = try RunningProcess.run(["estimate", url, "--for", "0s"])
+        #expect(result.status == 1, "\(result.text)")
+        #expect(result.errors.contains("all responses were \(status): \(remedy)"), "\(result.errors)")
+    }
+
     // MARK: HAR files
 
     @Test func `a HAR file gives the history of each URL in the order of time`() throws {
@@ -255,6 +266,8 @@ internal import Testing
         Judgement(
             fields: ["Cache-Control": "max-age=600", "Vary": "User-Agent"], findings: ["varies-widely"]),
         Judgement(fields: ["Cache-Control": "public, no-cache"], findings: ["unkept"]),
+        Judgement(
+            fields: ["Cache-Control": "private, no-cache"], personal: "private", findings: ["needs-twin"]),
         Judgement(fields: ["ETag": "1"], findings: ["unkept", "not-announceable"]),
     ]
 

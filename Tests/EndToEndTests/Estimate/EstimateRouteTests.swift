@@ -49,6 +49,23 @@ internal import Testing
         #expect(try suggestions(different).first?.routes.map(\.use) == ["url"])
     }
 
+    @Test(arguments: [
+        ("Cookie", "sid=1", #"<script src="/.dictum/own.js" data-paths="/feed" async></script>"#),
+        ("Authorization", "Bearer x", #"fetch("/.dictum/own/feed", {headers: {"#),
+    ])
+    func `the route of a response of one user names the script for its page, and never public`(
+        field: String, value: String, line: String
+    ) throws {
+        let entries = (0..<4).map {
+            ArchiveEntry(
+                second: $0 * 60, requestFields: [field: value], fields: ["Cache-Control": "no-cache"],
+                body: Feed.bytes(version: $0, items: 20))
+        }
+        let yaml = try #require(try suggestions(entries).first?.yaml)
+        #expect(yaml.contains("# " + line), "\(yaml)")
+        #expect(!yaml.contains("public") && !yaml.contains("announce"), "\(yaml)")
+    }
+
     @Test func `a route whose deltas save little has no dictionaries`() throws {
         let entries = (0..<4).map { ArchiveEntry(second: $0 * 60, body: noise($0)) }
         let suggestion = try #require(try suggestions(entries).first)

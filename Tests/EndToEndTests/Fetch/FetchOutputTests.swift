@@ -48,6 +48,40 @@ internal import Testing
             result.errors == "dictum: 404, identity: 12 bytes on the wire for a body of 12, 0.00 % saved\n")
     }
 
+    @Test(
+        .timeLimit(.minutes(40)),
+        arguments: [
+            (
+                #"Use-As-Dictionary: match="/feed""#, "Cache-Control: no-cache",
+                "no-cache; send max-age, give the route a ttl"
+            ),
+            (
+                #"Use-As-Dictionary: match="/feed""#, "Cache-Control: max-age=0",
+                "stale when it came; send max-age"
+            ),
+            (#"Use-As-Dictionary: match="/feed""#, "X: 1", "no lifetime; send max-age, give the route a ttl"),
+            ("X: 2", "Cache-Control: max-age=600", "the server offers no dictionary"),
+            (#"Use-As-Dictionary: match="/feed""#, "Cache-Control: no-store", "no-store or Vary: *"),
+            (#"Use-As-Dictionary: match="/feed""#, "Cache-Control: max-age=600", nil),
+        ])
+    func `a 200 that is no dictionary says why`(offer: String, life: String, reason: String?) throws {
+        let origin = try Origin.closing { _ in Wire.ok(offer, life, "ETag: \"1\"", body: feed(1)) }
+        defer { origin.stop() }
+        let result = try Fetching().run("\(origin.url)/feed", "-o", "/dev/null")
+        let part = reason.map { ", not kept: \($0)" } ?? ", kept as a dictionary"
+        #expect(result.status == 0 && result.errors.contains(part), "\(result.errors)")
+    }
+
+    @Test(.timeLimit(.minutes(40)))
+    func `https at a port for http is told as such`() throws {
+        let origin = try Origin(wire("HTTP/1.1 200 OK", body: feed(1)))
+        let proxy = try ServedProxy(origin, in: TemporaryFolder())
+        let result = try Fetching().run("https://127.0.0.1:\(proxy.port)/feed")
+        #expect(
+            result.status == 1 && result.errors.contains("does not speak TLS at this port"),
+            "\(result.errors)")
+    }
+
     @Test(.timeLimit(.minutes(40)))
     func `a redirect is reported as it is`() throws {
         let origin = try Origin.closing { _ in Wire.answer("302 Found", ["Location: /other"]) }

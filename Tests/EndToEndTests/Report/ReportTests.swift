@@ -68,7 +68,7 @@ internal import Testing
             "versions back",
             "12 responses could not use or become a dictionary, no-store: remove no-store", "Observing:",
             "Store:",
-            "would be saved",
+            "no figure per day yet",
         ] { #expect(text.text.contains(part), "\(part) in \(text.text)") }
         let json = try RunningProcess.run(["report", "--json", "--config", "\(folder.path)/dictum.yaml"])
         let object = try JSONSerialization.jsonObject(with: Data(json.output)) as? [String: Any]
@@ -166,6 +166,16 @@ internal import Testing
         let nobody = try RunningProcess.run(["report", "--admin", "http://127.0.0.1:1"])
         #expect(nobody.status == 1)
         #expect(nobody.errorLines.count == 1 && nobody.errors.contains("cannot connect"))
+        #expect(!nobody.errors.contains("--config"))
+        let default9901 = try RunningProcess.run(["report"])
+        // Another process may have the port.
+        if default9901.errors.contains("cannot connect") {
+            #expect(default9901.errors.contains("--config FILE") && default9901.errors.contains("--admin"))
+        }
+        let other = try Origin(wire("HTTP/1.1 404 Not Found", body: Array("<p>My shop</p>".utf8)))
+        let proxy = try RunningProcess.run(["report", "--admin", "http://127.0.0.1:\(other.port)"])
+        #expect(proxy.status == 1 && !proxy.errors.contains("My shop"), "\(proxy.errors)")
+        #expect(proxy.errors.contains("no admin listener of Dictum is at 127.0.0.1:\(other.port)"))
         #expect(try RunningProcess.run(["report", "--admin", "https://127.0.0.1:1"]).status == 64)
         #expect(try RunningProcess.run(["report", "--admin", "http://a/", "--config", "x"]).status == 64)
         #expect(try RunningProcess.run(["check"]).status == 64)

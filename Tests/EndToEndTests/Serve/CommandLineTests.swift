@@ -10,6 +10,11 @@ internal import Testing
         (["serv", "--config", "x"], #"unknown command "serv": did you mean "serve"?"#),
         (["docter", "http://a/"], #"unknown command "docter": did you mean "doctor"?"#),
         (["store", "lst"], #"unknown command "lst": did you mean "list"?"#),
+        (["help", "observe"], #"unknown command "observe": expected one of serve, check, "#),
+        (["help", "store", "lst"], #"unknown command "lst": did you mean "list"?"#),
+        (["check", "c.yaml"], #"unexpected argument "c.yaml": did you mean --config c.yaml?"#),
+        (["serve", "c.yaml"], #"unexpected argument "c.yaml": did you mean --config c.yaml?"#),
+        (["serve", "http://a"], #"unexpected argument "http://a": did you mean --upstream http://a?"#),
         (["frobnicate"], #"unknown command "frobnicate": expected one of serve, check, "#),
     ])
     func `a command that does not exist is wrong usage, and the right one is named`(
@@ -31,6 +36,16 @@ internal import Testing
         let result = try RunningProcess.run(words)
         #expect(result.status != 0 && result.errors.hasPrefix("dictum: "), "\(result.errors)")
         #expect(!result.errors.contains("Error: "))
+    }
+
+    @Test func `store ls is store list`() throws {
+        #expect(Dictum.mistake(in: ["store", "ls", "--store", "x"]) == nil)
+        #expect(Dictum.mistake(in: ["help", "store", "ls"]) == nil)
+        let (short, long) = (
+            try RunningProcess.run(["help", "store", "ls"]),
+            try RunningProcess.run(["help", "store", "list"])
+        )
+        #expect(short.status == 0 && short.text == long.text)
     }
 
     @Test func `version is what --version prints`() throws {

@@ -55,6 +55,24 @@ import Testing
         #expect(warnings.contains { $0.text.contains("looks like a regular expression") } == isTold)
     }
 
+    @Test(arguments: [
+        ("match: /api/", #"is "/api/" and matches that path alone; did you mean "/api/*"?"#),
+        ("match: [/a, /api/]", #"where /api/ matches that path alone; did you mean "/api/*"?"#),
+        ("match: /api/**", #"is "/api/**": * alone matches any text, with slashes; did you mean "/api/*"?"#),
+        ("match: [/api/, /api/*]", nil), ("match: /api/}, {match: /api/*", nil),
+        ("match: /api/}, {match: /*", nil),
+        ("match: /", nil), ("match: \"/a?b=/\"", nil), ("match: /docs/, announce: [/feed]", nil),
+    ])
+    func `a match that seems to be meant for all below a path, and is not, is told`(
+        route: String, text: String?
+    ) throws {
+        let warnings = try configuration("routes: [{\(route)}]").warnings.map(\.text).filter {
+            $0.contains("did you mean")
+        }
+        #expect(warnings.count == (text == nil ? 0 : 1))
+        if let text { #expect(warnings.first?.contains(text) == true, "\(warnings)") }
+    }
+
     @Test func `a warning names the line of the route, and of the one that is in its way`() throws {
         let configuration = try configuration(
             "routes:\n- match: /*\n- match: /api/account/*\n  dictionary: off")
@@ -91,6 +109,10 @@ import Testing
         #expect(link.life == "7d (link_max_age)" && link.browsers?.contains("documents only") == true)
         let own = try route("{scope: private, identity: authorization}")
         #expect(own.delivery == "in_band" && own.scope?.hasPrefix("private: ") == true)
+        // No page announces what belongs to one user.
+        #expect(
+            own.browsers?.contains("/.dictum/own.js") == true && own.browsers?.contains("announce") == false)
+        #expect(on.browsers?.contains("announce") == true && on.browsers?.contains("/.dictum/own.js") == true)
         let impersonal = try route("{personal: off}")
         #expect(impersonal.scope?.hasSuffix("one user is no dictionary") == true)
         let off = try route("off")

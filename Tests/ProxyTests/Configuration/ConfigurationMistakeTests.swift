@@ -52,6 +52,15 @@ func mistakes(inWhole bytes: [UInt8]) -> [String] {
     @Test(arguments: [
         ("limits: {connection: 5}", "2:10: unknown key \"limits.connection\": did you mean \"connections\"?"),
         ("admin: {port: 1}", "2:9: unknown key \"admin.port\": expected one of address"),
+        (
+            "routes:\n- match: /a\ndictionary: on",
+            "4:1: unknown key \"dictionary\": it is a key of routes[]: indent it"
+        ),
+        (
+            "routes: [{match: /a, covers: path}]",
+            "unknown key \"routes[0].covers\": it is a key of routes[].dictionary: indent it"
+        ),
+        ("urls: [http://u]", "unknown key \"urls\": it is a key of upstream: indent it"),
         ("<<: {}", "2:1: unknown key \"<<\": expected one of listeners, "),
         ("routes: [{match: /a, dictionary: {delivry: auto}}]", "\"delivery\"?"),
         ("[a]: b", "2:1: this key is not plain text"),
@@ -154,6 +163,16 @@ func mistakes(inWhole bytes: [UInt8]) -> [String] {
     @Test(arguments: ["\"private, max-age=60\"", "no-cache", "max-age=0", "public"])
     func `any other cache_control may be meant`(value: String) {
         #expect(mistakes("routes: [{match: /a, dictionary: {cache_control: \(value)}}]") == [])
+    }
+
+    @Test(arguments: [
+        ("upstream: http://u", #"such as {urls: ["http://127.0.0.1:9000"]}"#),
+        ("upstream:", #"as in upstream: {urls: ["http://127.0.0.1:9000"]}"#),
+        ("log: {}", #"such as {urls: ["http://127.0.0.1:9000"]}"#),
+    ])
+    func `an upstream of another form is told with an example`(text: String, example: String) {
+        let found = mistakes(inWhole: Array(text.utf8))
+        #expect(found.count == 1 && found[0].contains(example), "\(found)")
     }
 
     @Test(arguments: [

@@ -59,6 +59,25 @@ import Testing
         #expect(found.first?.contains("): expected " + remedy) == true, "\(found)")
     }
 
+    @Test(arguments: [
+        (
+            "routes:\n  - match: /a\n   dictionary: on\n",
+            "an indentation of 0, 2 or 4 spaces, as a line above has, instead of 3"
+        ),
+        (
+            "log:\n  level: info\n access: on\n",
+            "an indentation of 0 or 2 spaces, as a line above has, instead of 1"
+        ),
+        ("upstream:\n  urls: [http://u\nlog: {}\n", "`,` or `]` here, in the list that begins in line 2"),
+        ("log: {level: info\nstore: {}\n", "`,` or `}` here, in the mapping that begins in line 1"),
+    ])
+    func `a line that fits none above, and a bracket without its other, are told as such`(
+        text: String, remedy: String
+    ) {
+        let found = mistakes(inWhole: Array(text.utf8))
+        #expect(found.count == 1 && found[0].contains("): expected " + remedy), "\(found)")
+    }
+
     @Test func `a star or an ampersand within a value is no alias`() throws {
         let configuration = try configuration(
             "personal_fields: [x-*]\nroutes: [{match: /a&b*}, {match: \"/*\"}]")

@@ -40,7 +40,10 @@ private let folder = URL(filePath: #filePath).deletingLastPathComponent().deleti
         let error = #expect(throws: ConfigurationError.self) {
             try Configuration.load(file: "/nowhere/at/all", environment: [:])
         }
-        #expect(error?.lines(file: "x") == ["x:1:1: the file cannot be opened: expected a readable file"])
+        #expect(
+            error?.lines(file: "x") == [
+                "x:1:1: the file cannot be opened (No such file or directory): expected a readable file"
+            ])
         #expect(throws: ConfigurationError.self) {
             try Configuration.load(file: folder.path, environment: [:])
         }

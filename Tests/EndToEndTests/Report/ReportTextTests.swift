@@ -1,0 +1,45 @@
+internal import Testing
+
+@testable internal import Proxy
+@testable internal import dictum
+
+/// The texts of `dictum report` and `dictum check --admin`, without a proxy.
+struct ReportTextTests {
+    private static func report(mode: String, _ groups: [SavingsReport.Group] = []) -> SavingsReport {
+        SavingsReport(
+            seconds: 60, dictionariesOn: true,
+            routes: [SavingsReport.Route(route: "/*", mode: mode, groups: groups)],
+            store: SavingsReport.Store(versions: 0, chains: 0, memoryBytes: 0, diskBytes: 0))
+    }
+
+    @Test func `a day is extrapolated from an hour, and not from seconds`() {
+        var observed = SavingsReport.Observed()
+        observed.add(deltaBytes: 100, plainBytes: 1_000_100, versionsBack: 1)
+        observed.deltasOfAll = 1
+        observed.seconds = 3.3
+        #expect(ReportText.perDay(observed).hasPrefix("no figure per day yet: observed for 3.3 s"))
+        observed.seconds = 3599
+        #expect(ReportText.perDay(observed).hasPrefix("no figure"))
+        observed.seconds = 3600
+        #expect(ReportText.perDay(observed).hasPrefix("about 24.0 MB per day would be saved"))
+    }
+
+    @Test(arguments: [
+        ("live", "set mode: observe"), ("off", "set mode: observe"), ("observe", "observe for longer"),
+    ])
+    func `without a suggestion the mode of the proxy decides what to do`(mode: String, remedy: String) {
+        let text = ObservedSuggestions(Self.report(mode: mode)).text
+        #expect(text.hasPrefix("No route is suggested: ") && text.contains(remedy), "\(text)")
+    }
+
+    @Test func `an observed route of one user's responses names the script for its page, and never public`() {
+        var observed = SavingsReport.Observed()
+        (observed.responses, observed.credentials, observed.versions, observed.lifeSeconds) = (9, 9, 9, 0)
+        observed.fields = ["cache-control": "no-cache"]
+        observed.add(deltaBytes: 100, plainBytes: 1_000, versionsBack: 1)
+        #expect(ReportAdvice.findings(observed).map(\.name) == ["needs-twin"])
+        let group = SavingsReport.Group(authority: "api.test", match: "/inbox", observed: observed)
+        let text = ObservedSuggestions(Self.report(mode: "observe", [group])).text
+        #expect(text.contains(#"data-paths="/inbox""#) && !text.contains("public"), "\(text)")
+    }
+}
