@@ -109,6 +109,8 @@ struct TrainCommand: ParsableCommand {
         for warning in collection.warnings { StandardError.write("dictum: \(OutputFormat.plain(warning))") }
         for history in collection.histories { samples.add(history, estimator, filesAreResources: true) }
         if store.isGiven { try store.use { try samples.add($0.catalogue) } }
+        // A host without a port has all ports, unless there are others than its own.
+        if let host = self.host { samples.keep(authority: host) }
         // A dictionary is announced by one host, and has the text of no other.
         try Self.requireOne(of: samples.hosts, "hosts", option: "--host")
         if match == nil { try Self.requireOne(of: samples.shapes, "routes", option: "--match") }

@@ -1,9 +1,9 @@
 internal import Primitives
 
-/// An entity tag (RFC 9110 section 8.8.3).
+/// An entity tag (RFC 9110 section 8.8.3) of printable ASCII.
 ///
-/// The RFC allows bytes that are no UTF-8. They become U+FFFD in a text, and two tags would be equal that are not. So a tag
-/// with that character is none here: it is forwarded as it came, and equals no other.
+/// The RFC allows other bytes. As texts, two such tags may be equal that are not: bytes that are no UTF-8 become U+FFFD, and
+/// Unicode has several spellings. So a tag with such a byte is none here: it is forwarded as it came, and equals no other.
 package struct EntityTag: Hashable, Sendable {
     /// The opaque tag with its quotation marks.
     package let opaque: String
@@ -92,18 +92,11 @@ extension EntityTag {
         guard offset < text.count, text[offset] == UInt8(ascii: "\"") else { return nil }
         var end = offset + 1
         while end < text.count, text[end] != UInt8(ascii: "\"") {
-            guard text[end] > 0x20, text[end] != 0x7F, !isReplacement(in: text, endingAt: end) else {
-                return nil
-            }
+            guard 0x21...0x7E ~= text[end] else { return nil }
             end += 1
         }
         guard end < text.count else { return nil }
         return Position(opaque: offset..<end + 1, isWeak: isWeak)
-    }
-
-    /// Returns true if U+FFFD ends with this byte.
-    private static func isReplacement(in text: Span<UInt8>, endingAt end: Int) -> Bool {
-        text[end] == 0xBD && end >= 2 && text[end - 1] == 0xBF && text[end - 2] == 0xEF
     }
 }
 

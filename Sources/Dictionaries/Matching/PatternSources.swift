@@ -22,32 +22,29 @@ struct PatternSources {
         }
         pathname = Array(rest[..<searchStart])
         search = searchStart < rest.endIndex ? Array(rest[(searchStart + 1)...]) : nil
-        let written = start < tokens.count ? scalars[tokens[start].offset...] : []
-        absolute = resolve(basePath: basePath, isWholeURL: start > 0)
-        absolute.unicodeScalars.append(contentsOf: written)
+        absolute.unicodeScalars.append(
+            contentsOf: start < tokens.count ? scalars[tokens[start].offset...] : [])
+        let base = try base(basePath: basePath, isWholeURL: start > 0)
+        // The standard concatenates texts: a slash of the base may belong to the group behind it.
+        if !base.isEmpty { self = try PatternSources(base + absolute, basePath: "/", origin: nil) }
     }
 
-    /// Completes the path; returns the text to be written before that of the pattern.
-    private mutating func resolve(basePath: String, isWholeURL: Bool) -> String {
+    /// Returns the text that makes the pattern absolute.
+    private func base(basePath: String, isWholeURL: Bool) throws(PatternError) -> String {
         if pathname.isEmpty, isWholeURL {
             // "https://example.com" matches every path, "https://example.com?a" only the root.
-            let kind: PatternToken.Kind = search == nil ? .asterisk : .character("/")
-            pathname = [PatternToken(kind: kind, offset: 0)]
             return search == nil ? "/*" : "/"
-        } else if pathname.isEmpty, search != nil {
-            pathname = Self.literal(basePath[...])
-            return URLPattern.escaped(basePath)
-        } else if !Self.isAbsolute(pathname) {
-            let slash = basePath.utf8.lastIndex(of: UInt8(ascii: "/"))
-            let directory = slash.map { basePath[...$0] } ?? "/"
-            pathname = Self.literal(directory) + pathname
-            return URLPattern.escaped(directory)
         }
-        return ""
-    }
-
-    private static func literal(_ text: Substring) -> [PatternToken] {
-        text.unicodeScalars.map { PatternToken(kind: .escaped($0), offset: 0) }
+        if pathname.isEmpty, search != nil {
+            guard !basePath.hasSuffix(":") else {
+                throw PatternError(
+                    offset: 0, "a query alone behind a path that ends with a colon; expected a path")
+            }
+            return URLPattern.escaped(basePath)
+        }
+        guard !Self.isAbsolute(pathname) else { return "" }
+        let slash = basePath.utf8.lastIndex(of: UInt8(ascii: "/"))
+        return URLPattern.escaped(slash.map { basePath[...$0] } ?? "/")
     }
 
     /// Returns true if the pattern begins with a slash, which may be escaped or in braces.

@@ -11,7 +11,7 @@ package final class TLSServer: Sendable {
         case read
         /// The new files are invalid, and the former ones stay in use.
         case refused(TLSError)
-        /// The OCSP response in this file is not sent any more, as there must be a newer one; comes once.
+        /// The OCSP response in this file is not sent: there must be a newer one, or it is about another certificate; comes once.
         case overdue(String)
     }
 

@@ -63,7 +63,7 @@ internal import COpenSSL
     /// The end of the first certificate to expire, in seconds since 1970.
     package var endSeconds: Int { choices.map(\.identity.endSeconds).min() ?? 0 }
 
-    /// The files of OCSP responses that are not sent any more, as there must be newer ones.
+    /// The files of OCSP responses that are not sent: there must be newer ones, or they are about another certificate.
     var overdueStaples: [String] {
         choices.compactMap { choice in
             choice.staple.flatMap { $0.isCurrent() ? nil : $0.file }

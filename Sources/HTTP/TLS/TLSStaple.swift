@@ -6,9 +6,11 @@ struct TLSStaple: Sendable {
     let file: String
     let bytes: [UInt8]
     /// The time by which there is a newer one, in seconds since 1970; nil if the response does not say.
-    private let endSeconds: Int?
+    private var endSeconds: Int?
+    /// False for a response about another certificate: the former one, if it is renewed after the certificate.
+    private var isFitting = false
 
-    /// Reads a response in DER; throws unless it is one about this certificate.
+    /// Reads a response in DER; throws if it is none.
     ///
     /// What it says about the certificate is for clients, who also verify who has signed it.
     init(_ file: String, for certificate: OpaquePointer, issuer: OpaquePointer?) throws(TLSError) {
@@ -31,20 +33,21 @@ struct TLSStaple: Sendable {
             throw TLSError(file, "has no answer of the OCSP server (\(text))")
         }
         defer { unsafe OCSP_BASICRESP_free(basic) }
-        for place in unsafe 0..<OCSP_resp_count(basic) {
+        for place in unsafe 0..<OCSP_resp_count(basic) where !isFitting {
             guard let single = unsafe OCSP_resp_get0(basic, place),
                 unsafe Self.isAbout(certificate, issuer, OCSP_SINGLERESP_get0_id(single))
             else { continue }
             var end: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
             unsafe OCSP_single_get0_status(single, nil, nil, nil, &end)
             endSeconds = unsafe end.flatMap { unsafe TLSIdentity.seconds($0) }
-            return
+            isFitting = true
         }
-        throw TLSError(file, "is an OCSP response about another certificate")
     }
 
-    /// Returns true while clients take the response for the latest one.
-    func isCurrent(now: Int = SystemClock.unixSeconds) -> Bool { endSeconds.map { now <= $0 } ?? true }
+    /// Returns true if the response is about the certificate, and clients take it for the latest one.
+    func isCurrent(now: Int = SystemClock.unixSeconds) -> Bool {
+        isFitting && endSeconds.map { now <= $0 } ?? true
+    }
 
     /// Compares the serial number and, if the chain has the issuer, its name and key.
     private static func isAbout(

@@ -174,7 +174,11 @@ extension CodingJob {
         guard let key = job.key, let body = job.knownBody else {
             return reply(job.result(job.makeOnce(over: dictionary)))
         }
-        if let turn { return job.lead(turn, body, over: dictionary, reply) }
+        if let turn {
+            // Another client's turn may have made it while this one waited.
+            if turn.isCrowded, let hit = resources.deltas.cache.find(key) { return reply(job.result(hit)) }
+            return job.lead(turn, body, over: dictionary, reply)
+        }
         switch resources.deltas.cache.join(key, { job.waiter(reply) }) {
         case .hit(let hit): reply(job.result(hit))
         case .waiting: break

@@ -190,7 +190,7 @@ final class TLSServers: Sendable {
             case .overdue(let file):
                 report(
                     .warning(
-                        "\(address): tls: \(file): the OCSP response is overdue and not sent any more: renew it"
+                        "\(address): tls: \(file): the OCSP response is overdue or about another certificate, and not sent: renew it"
                     ))
             }
         }

@@ -112,7 +112,6 @@ extension Exchange {
             respond(ResponseHead(status: .ok, headers: headers), [])
         case .script:
             let (head, body) = OwnScript.response(to: request)
-            record.bodyBytesBefore = body.count
             respond(head, body)
         }
     }
@@ -123,7 +122,6 @@ extension Exchange {
             record.fault = RequestFault(reason)
         }
         let (head, body) = problem.rendered(accept: request.headers.joined(.accept))
-        record.bodyBytesBefore = body.count
         respond(head, body)
     }
 
@@ -132,6 +130,7 @@ extension Exchange {
         if request.method == .head || head.status == .notModified {
             writeHead(head, body: .none)
         } else {
+            record.bodyBytesBefore = body.count
             writeHead(head, body: .length(UInt64(body.count)))
             write(body.span)
         }

@@ -27,13 +27,14 @@
     busy.add(path);
     const at = Date.now();
     // A path that gives no dictionary is asked again after a minute.
-    let life = 60;
+    let life = 60, gives = false;
     try {
       const response = await fetch(twin + path, { cache: "reload", priority: "low" });
-      life = Number(/max-age=(\d+)/.exec(response.headers.get("Cache-Control"))?.[1] ?? life);
+      const age = /max-age=(\d+)/.exec(response.headers.get("Cache-Control"))?.[1];
+      if (age) { life = Number(age); gives = true; }
       await response.arrayBuffer();
     } catch { /* The page is gone, or the network. */ }
-    write(path, { at, until: at + life * 1000 });
+    write(path, { at, until: at + life * 1000, gives });
     busy.delete(path);
   };
   const consider = (path, isWanted) => {
@@ -43,12 +44,13 @@
   };
   const isOver = (times) => !(times?.until > Date.now() && times.at <= Date.now());
   // One that is not over is replaced after a part of its life at the earliest: soon where it brings no delta at all.
-  const isWorn = (parts) => (times) => isOver(times) || Date.now() - times.at > (times.until - times.at) / parts;
+  const isWorn = (parts) => (times) =>
+    isOver(times) || times.gives && Date.now() - times.at > (times.until - times.at) / parts;
 
   for (const path of paths) consider(path, isOver);
-  // The browser or the proxy has dropped the dictionary.
+  // The browser or the proxy has dropped the dictionary. A 304 has the size of its fields alone, 300 by the standard.
   const isLost = (entry) =>
-    entry.transferSize > 0 && entry.encodedBodySize > 2048 && /^(?!dc[bz])/.test(entry.contentEncoding ?? "dcb");
+    entry.transferSize > 300 && entry.encodedBodySize > 2048 && /^(?!dc[bz])/.test(entry.contentEncoding ?? "dcb");
   // The proxy says that deltas have become long.
   const isLong = (entry) => entry.serverTiming?.some((metric) => metric.name === "dictum-renew");
   const observer = new PerformanceObserver((list) => {

@@ -29,7 +29,8 @@ extension SharedMemory {
 
     /// The same without a wait; `onEnd` may be called at once.
     ///
-    /// An order that the shared store does not confirm is given again until it does.
+    /// An order that the shared store does not confirm is given again until it does. The versions are removed there once, as far
+    /// as it can be reached: each node that heeds the order removes those that it knows, and what is missed expires.
     func tell(
         _ order: PurgeOrder, removed: [Storage.Version],
         onEnd: @escaping @Sendable (_ isConfirmed: Bool) -> Void = { _ in }
@@ -38,8 +39,8 @@ extension SharedMemory {
             of: order, rankMax: SystemClock.unixMicroseconds + Self.skewMicroseconds)
         purges.withLock { $0.former.add(purge) }
         let now = SystemClock.monotonicNanoseconds / 1_000_000
-        var orders = order.parts.map { SharedOrder(order: $0, givenAt: now) }
-        orders[0].keys = takeKeys([purge], removed: removed)
+        let orders = order.parts.map { SharedOrder(order: $0, givenAt: now) }
+        delete(takeKeys([purge], removed: removed))
         send(orders) { [self, orders] isConfirmed in
             if !isConfirmed { notify(waitingOrders.withLock { $0.add(orders) }) }
             onEnd(isConfirmed)
@@ -59,9 +60,9 @@ extension SharedMemory {
     private func send(_ orders: [SharedOrder], onEnd: @escaping @Sendable (_ isConfirmed: Bool) -> Void) {
         let entries = orders.map(entry)
         do throws(RedisFailure) {
-            try client.send(deletions(orders.flatMap(\.keys)) + entries, .background) { result in
+            try client.send(entries, .background) { result in
                 guard case .success(let replies) = result else { return onEnd(false) }
-                onEnd(replies.suffix(entries.count).allSatisfy { $0.error == nil })
+                onEnd(replies.allSatisfy { $0.error == nil })
             }
         } catch {
             onEnd(false)
@@ -153,9 +154,7 @@ extension SharedMemory {
         work.asyncAfter(deadline: .now() + .milliseconds(Self.purgeMilliseconds)) { [weak self] in
             guard let self else { return }
             let due = purges.withLock { $0.waiting.takeAll() }
-            for command in deletions(takeKeys(due, removed: store.purge(due))) {
-                try? client.send([command], .background) { _ in }
-            }
+            delete(takeKeys(due, removed: store.purge(due)))
         }
     }
 
@@ -170,8 +169,9 @@ extension SharedMemory {
             store.name(of: version, commonKeys).map { (name: $0, bytes: version.bytes) }
         }
         let now = SystemClock.unixMicroseconds
+        let ownNames = Set(own.map(\.name))
         let known = state.withLock { $0.index }.allNews.filter { news in
-            guard let chain = news.chain else { return false }
+            guard let chain = news.chain, !ownNames.contains(news.name) else { return false }
             return due.contains { $0.includes(chain, url: nil, rank: min(news.rank, now)) }
         }
         let all = own + known.map { (name: $0.name, bytes: $0.bytes) }
@@ -183,9 +183,11 @@ extension SharedMemory {
         }.map { Array($0.utf8) }
     }
 
-    private func deletions(_ keys: [[UInt8]]) -> [RedisCommand] {
-        stride(from: 0, to: keys.count, by: Self.deletionsMax).map { start in
-            .delete(Array(keys[start..<min(start + Self.deletionsMax, keys.count)]))
+    /// Removes keys from the shared store, as far as it can be reached now.
+    private func delete(_ keys: [[UInt8]]) {
+        for start in stride(from: 0, to: keys.count, by: Self.deletionsMax) {
+            let some = Array(keys[start..<min(start + Self.deletionsMax, keys.count)])
+            try? client.send([.delete(some)], .background) { _ in }
         }
     }
 }

@@ -6,8 +6,6 @@ struct SharedOrder: Sendable {
     let order: PurgeOrder
     /// Its time by the monotonic clock, in milliseconds.
     let givenAt: Int64
-    /// The keys of the versions that go from the shared store with it.
-    var keys: [[UInt8]] = []
 }
 
 /// The orders to forget that the shared store has not confirmed, until it does; a pure value.
@@ -23,22 +21,22 @@ struct WaitingOrders: Sendable {
     }
 
     static let countMax = 10_000
-    /// The keys that they have together; versions beyond these go from the shared store by themselves, in a week.
-    static let keysMax = 50_000
-    /// The number that is sent at a time.
-    private static let batchCount = 100
+    /// The number that is sent at a time, which the gate to the shared store always has room for.
+    static let batchCount = 16
 
     private var orders: [SharedOrder] = []
-    private var keyCount = 0
     /// True while some are on their way.
     private var isSending = false
     /// True from the first one to the last.
     private var isTold = false
     private var isFull = false
 
+    /// The number that waits, without those on their way.
+    var count: Int { orders.count }
+
     /// Adds orders that were not confirmed.
     mutating func add(_ some: [SharedOrder]) -> [Notice] {
-        insert(some, at: orders.count)
+        orders += some
         defer { isTold = true }
         return (isTold ? [] : [.waits]) + dropSurplus()
     }
@@ -48,7 +46,6 @@ struct WaitingOrders: Sendable {
         guard !isSending else { return [] }
         let taken = Array(orders.prefix(Self.batchCount))
         orders.removeFirst(taken.count)
-        keyCount -= taken.reduce(0) { $0 + $1.keys.count }
         isSending = !taken.isEmpty
         return taken
     }
@@ -57,7 +54,7 @@ struct WaitingOrders: Sendable {
     mutating func end(_ taken: [SharedOrder], isConfirmed: Bool) -> [Notice] {
         isSending = false
         guard isConfirmed else {
-            insert(taken, at: 0)
+            orders.insert(contentsOf: taken, at: 0)
             return dropSurplus()
         }
         guard orders.isEmpty else { return [] }
@@ -65,20 +62,9 @@ struct WaitingOrders: Sendable {
         return [.isOver]
     }
 
-    private mutating func insert(_ some: [SharedOrder], at place: Int) {
-        var some = some
-        for index in some.indices {
-            if keyCount + some[index].keys.count > Self.keysMax { some[index].keys = [] }
-            keyCount += some[index].keys.count
-        }
-        orders.insert(contentsOf: some, at: place)
-    }
-
     private mutating func dropSurplus() -> [Notice] {
-        let surplus = orders.prefix(max(0, orders.count - Self.countMax))
-        guard !surplus.isEmpty else { return [] }
-        keyCount -= surplus.reduce(0) { $0 + $1.keys.count }
-        orders.removeFirst(surplus.count)
+        guard orders.count > Self.countMax else { return [] }
+        orders.removeFirst(orders.count - Self.countMax)
         defer { isFull = true }
         return isFull ? [] : [.overflows]
     }

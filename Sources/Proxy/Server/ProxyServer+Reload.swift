@@ -71,11 +71,14 @@ extension ProxyServer {
         hand(context, change)
         names.adopt(context.upstreams)
         if case .moved(let socket) = admin { moveAdmin(to: socket) }
+        var started = former.context.shared.started
+        started.listeners = change.listeners.map(\.opened)
         return Self.changesAtNextStart(
-            from: former.context.shared.started, to: configuration, hasKey: context.store.keys != nil)
+            from: started, to: configuration, hasKey: context.store.keys != nil)
     }
 
-    /// Returns the settings that differ from those of the start and take effect at the next one.
+    /// Returns the settings that differ from those of the start, and of listeners from those with which they were opened, and
+    /// take effect at the next start.
     private static func changesAtNextStart(
         from started: Configuration, to new: Configuration, hasKey: Bool
     ) -> [String] {
@@ -109,7 +112,10 @@ private struct ListenerChange: Sendable {
         var fresh: [Configuration.Listener] = []
         for listener in configuration.listeners {
             if let open = former.listeners.first(where: { $0.configuration.address == listener.address }) {
-                stay.append(.init(number: open.number, configuration: listener, endpoint: open.endpoint))
+                stay.append(
+                    .init(
+                        number: open.number, configuration: listener, opened: open.opened,
+                        endpoint: open.endpoint))
             } else {
                 fresh.append(listener)
             }

@@ -31,6 +31,8 @@ package final class ProxyServer: Sendable {
         /// The number by which loops identify it.
         let number: Int
         let configuration: Configuration.Listener
+        /// The settings with which its sockets were opened.
+        let opened: Configuration.Listener
         let endpoint: Endpoint
     }
 
@@ -45,7 +47,8 @@ package final class ProxyServer: Sendable {
             loopCount: Int
         ) {
             guard let endpoint = sockets.first?.endpoint else { return nil }
-            listener = OpenListener(number: number, configuration: configuration, endpoint: endpoint)
+            listener = OpenListener(
+                number: number, configuration: configuration, opened: configuration, endpoint: endpoint)
             shares = sockets.shares(loopCount)
         }
     }

@@ -19,12 +19,14 @@ package final class DeltaCache: Sendable {
         var outcome: DeltaOutcome<[UInt8]> { coded.map { .coded($0) } ?? .notShorter }
     }
 
-    /// A delta that is being made.
+    /// A delta that is being made, by at most two turns.
     private struct Flight {
-        /// The turns that make it: two at most.
-        var turns: Int
-        /// True if it waits behind the other work of a client that has much under way.
-        var isCrowded: Bool
+        /// Tells the flight from an earlier and a later one of the same delta.
+        let number: Int
+        /// True if a turn makes it that waits behind the other work of a client with much under way.
+        var isMadeCrowded = false
+        /// True if another turn makes it.
+        var isMade = false
         var waiters: [Waiter] = []
     }
 
@@ -75,15 +77,16 @@ package final class DeltaCache: Sendable {
     package func join(_ key: DeltaKey, isCrowded: Bool = false, _ waiter: () -> Waiter) -> DeltaJoin {
         state.withLock { state in
             if let hit = state.find(key) { return .hit(hit) }
-            if let flight = state.flights[key], isCrowded || !flight.isCrowded {
+            if let flight = state.flights[key], isCrowded || flight.isMade {
                 state.flights[key]?.waiters.append(waiter())
                 state.statistics.shared += 1
                 return .waiting
             }
-            state.flights[key, default: Flight(turns: 0, isCrowded: true)].turns += 1
-            state.flights[key]?.isCrowded = isCrowded
             state.statistics.misses += 1
-            return .lead(DeltaTurn(key, of: self))
+            var flight = state.flights[key] ?? Flight(number: state.statistics.misses)
+            if isCrowded { flight.isMadeCrowded = true } else { flight.isMade = true }
+            state.flights[key] = flight
+            return .lead(DeltaTurn(key, flight: flight.number, isCrowded: isCrowded, of: self))
         }
     }
 
@@ -122,8 +125,10 @@ package final class DeltaCache: Sendable {
         }
     }
 
-    /// Ends a flight: keeps a reusable outcome, and calls everyone who waits.
-    fileprivate func land(_ key: DeltaKey, _ outcome: DeltaOutcome<VerifiedDelta>) {
+    /// Ends a turn, and with it the flight unless another turn may still make what this one could not: keeps a reusable outcome
+    /// of a delta that is not here yet, and calls everyone who waits.
+    fileprivate func land(_ turn: DeltaTurn, _ outcome: DeltaOutcome<VerifiedDelta>) {
+        let key = turn.key
         let entry: Entry? =
             switch outcome {
             case .coded(let delta): Entry(coded: Self.compact(delta.bytes))
@@ -131,13 +136,11 @@ package final class DeltaCache: Sendable {
             case .failed: nil
             }
         let waiters: [Waiter] = state.withLock { state in
-            if let entry { state.keep(entry, key) }
-            // Another turn may still make what this one could not.
-            if entry == nil, let turns = state.flights[key]?.turns, turns > 1 {
-                state.flights[key]?.turns -= 1
-                return []
-            }
-            return state.flights.removeValue(forKey: key)?.waiters ?? []
+            if let entry, state.entries.value(key) == nil { state.keep(entry, key) }
+            guard var flight = state.flights[key], flight.number == turn.flight else { return [] }
+            if turn.isCrowded { flight.isMadeCrowded = false } else { flight.isMade = false }
+            state.flights[key] = entry == nil && (flight.isMadeCrowded || flight.isMade) ? flight : nil
+            return state.flights[key] == nil ? flight.waiters : []
         }
         for waiter in waiters { waiter(outcome.bytes) }
     }
@@ -175,12 +178,15 @@ package enum DeltaJoin: Sendable {
 /// A turn that is dropped without a call to `finish` tells them that no encoder was free, so that none of them waits
 /// for ever.
 package final class DeltaTurn: Sendable {
-    private let key: DeltaKey
+    fileprivate let key: DeltaKey
+    fileprivate let flight: Int
+    /// True if the caller's work waits for much other work of its client.
+    package let isCrowded: Bool
     private let cache: DeltaCache
     private let isOver = Atomic<Bool>(false)
 
-    init(_ key: DeltaKey, of cache: DeltaCache) {
-        self.key = key
+    fileprivate init(_ key: DeltaKey, flight: Int, isCrowded: Bool, of cache: DeltaCache) {
+        (self.key, self.flight, self.isCrowded) = (key, flight, isCrowded)
         self.cache = cache
     }
 
@@ -191,8 +197,8 @@ package final class DeltaTurn: Sendable {
     /// A delta of another key is not exact here, and fails.
     package func finish(_ outcome: DeltaOutcome<VerifiedDelta>) {
         guard !isOver.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        if case .coded(let delta) = outcome, delta.key != key { return cache.land(key, .failed(.inexact)) }
-        cache.land(key, outcome)
+        if case .coded(let delta) = outcome, delta.key != key { return cache.land(self, .failed(.inexact)) }
+        cache.land(self, outcome)
     }
 }
 

@@ -72,6 +72,16 @@ package struct TrainingSamples: Sendable {
         leftOut[reason, default: 0] += 1
     }
 
+    /// Leaves out the samples of other authorities, if some have exactly this one.
+    package mutating func keep(authority: String) {
+        let authority = authority.lowercased()
+        guard samples.contains(where: { $0.authority == authority }) else { return }
+        let count = samples.count
+        samples.removeAll { $0.authority != nil && $0.authority != authority }
+        bytes = samples.reduce(0) { $0 + $1.body.count }
+        if samples.count < count { leftOut[.otherHost, default: 0] += count - samples.count }
+    }
+
     private func otherRoute(_ sample: TrainingSample) -> Exclusion? {
         if let authority = sample.authority, !host.contains(authority) { return .otherHost }
         return pattern?.matches(path: sample.url.path, query: sample.url.query) == false ? .otherPath : nil

@@ -91,7 +91,8 @@ struct Diagnosis: Sendable {
         if let ttl = offer.ttl, ttl > 0 { findings.append(.ttlIgnored(ttl)) }
         if seen.method != .get, !offer.match.contains("?") { findings.append(.sharedMatch(offer.match)) }
         if let twin = seen.twin {
-            let line = TwinLine(path: seen.url.pathAndQuery, hasAuthorization: seen.hasAuthorization)
+            let line = TwinLine(
+                path: seen.url.pathAndQuery, hasAuthorization: seen.credentials.contains(.authorization))
             return findings.append(.twinWorks(dictionary.unkept, seconds: twin.remainingSeconds, line))
         }
         if let reason = dictionary.unkept {
@@ -122,7 +123,7 @@ struct Diagnosis: Sendable {
         seen.probes.first.map {
             ResponseJudgement(
                 headers: $0.response.head.headers, receivedAt: $0.response.receivedAt,
-                hasCredentials: seen.hasCredentials, changesEachTime: changesEachTime)
+                credentials: seen.credentials, changesEachTime: changesEachTime)
         }
     }
 
@@ -172,7 +173,7 @@ struct Diagnosis: Sendable {
             append(
                 .notAlwaysUsed(
                     used: good.count, asked: held.count,
-                    mayBeReplaced: seen.hasCredentials && isUnknown && isChanging))
+                    mayBeReplaced: !seen.credentials.isEmpty && isUnknown && isChanging))
         }
     }
 

@@ -45,8 +45,7 @@ struct Doctor: Sendable {
     func examine() -> DoctorObservations {
         var seen = DoctorObservations(url: url, method: content.method, transport: transport)
         seen.offersHTTP2 = protocols.contains(.http2)
-        seen.hasAuthorization = fields.fields.contains { $0.name == .authorization }
-        seen.hasCredentials = !fields.knownCredentials.isEmpty
+        seen.credentials = fields.knownCredentials
         if let page { seen.page = PageOrigin(of: page, fetching: url) }
         do throws(FetchError) {
             let client = try connect(&seen)

@@ -16,12 +16,10 @@ struct DoctorObservations: Sendable {
     var unlinked: (target: String, why: String)?
     /// The response of the twin URL, if it is a dictionary over which the URL's responses come.
     var twin: DoctorDictionary?
-    /// True if the requests carry Authorization.
-    var hasAuthorization = false
     /// True if the URL is a document, which browsers request by navigation.
     var isDocument = false
-    /// True if the requests carry credentials.
-    var hasCredentials = false
+    /// The credentials that the requests carry.
+    var credentials: RequestCredentials = []
     var page = PageOrigin.sameOrigin
     /// The results of a real browser; nil if none was used.
     var browser: Result<[DoctorBrowser.Fetch], CommandError>?
@@ -34,7 +32,7 @@ struct DoctorObservations: Sendable {
         }
         let headers = dictionary.response.head.headers
         let isPrivate = CacheControl(headers.values(.cacheControl)).isPrivate
-        return (hasCredentials || isPrivate || headers.contains(.setCookie)) && !dictionary.isKeptLong
+        return (!credentials.isEmpty || isPrivate || headers.contains(.setCookie)) && !dictionary.isKeptLong
     }
 }
 

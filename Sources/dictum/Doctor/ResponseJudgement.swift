@@ -10,8 +10,8 @@ struct ResponseJudgement: Sendable {
     let headers: Headers
     /// The time at which the response came, in seconds since 1970.
     let receivedAt: Int64
-    /// True if the request carries credentials.
-    var hasCredentials = false
+    /// The credentials of the request.
+    var credentials: RequestCredentials = []
     /// The line by which the user's pages have the twin URL fetched.
     var line = TwinLine(path: TwinLine.anyPath, hasAuthorization: false)
     /// True if every response has another body.
@@ -51,7 +51,7 @@ struct ResponseJudgement: Sendable {
     /// True if the response belongs to one user, by the rules and settings that `serve` has by default.
     var isPersonal: Bool {
         var request = RequestFacts()
-        request.hasCookie = hasCredentials
+        credentials.note(in: &request)
         let policy = Self.policy
         let response = ResponseFacts(
             ResponseHead(status: .ok, headers: headers), framing: .none, types: policy.types)
@@ -68,10 +68,10 @@ struct ResponseJudgement: Sendable {
         guard obstacle == nil else { return nil }
         let cacheControl = CacheControl(headers.values(.cacheControl))
         if !cacheControl.permitsSharing || cacheControl.isPrivate {
-            return .notAnnounceable(hasCredentials ? .credentials : .notPublic)
+            return .notAnnounceable(credentials.isEmpty ? .notPublic : .credentials)
         }
         if headers.contains(.setCookie) { return .notAnnounceable(.setsCookie) }
-        if hasCredentials { return .notAnnounceable(.credentials) }
+        if !credentials.isEmpty { return .notAnnounceable(.credentials) }
         return changesEachTime ? .notAnnounceable(.changesEachTime) : nil
     }
 

@@ -137,7 +137,7 @@ struct Estimator {
     private func judgement(of history: ResourceHistory, _ obstacle: Reason?) -> ResponseJudgement? {
         history.lastHead.map {
             ResponseJudgement(
-                headers: $0.headers, receivedAt: $0.receivedAt, hasCredentials: !history.credentials.isEmpty,
+                headers: $0.headers, receivedAt: $0.receivedAt, credentials: history.credentials,
                 line: TwinLine(
                     path: history.url.pathAndQuery,
                     hasAuthorization: history.credentials.contains(.authorization)),

@@ -17,7 +17,7 @@ enum ReportAdvice {
         let sent = headers.first(.date).flatMap { HTTPDate.unixSeconds($0, now: now) }
         return ResponseJudgement(
             headers: headers, receivedAt: sent ?? now,
-            hasCredentials: 2 * observed.credentials > observed.responses,
+            credentials: 2 * observed.credentials > observed.responses ? .cookie : [],
             changesEachTime: observed.responses > 3 && observed.versions >= observed.responses
         ).findings
     }

@@ -3,9 +3,9 @@ internal import Storage
 
 /// What `rm` and `prune` have removed, or would remove, from a node's own store or from a shared one.
 struct RemovalReport: Encodable {
-    /// A removed version; of a sealed one in a shared store only the digest is known.
+    /// A removed version; of one in a shared store that is sealed, or that no node has announced, less is known.
     struct Entry: Encodable {
-        let sha256: String
+        var sha256: String?
         var authority: String?
         /// The URL of the response; a shared store knows only the pattern, `match`.
         var url: String?
@@ -24,7 +24,8 @@ struct RemovalReport: Encodable {
             bytes = entry.bytes
         }
 
-        init(_ digest: Digest) { sha256 = digest.hex }
+        /// Makes the entry of a version without an announcement; the name of a sealed one has no digest of its body.
+        init(_ name: SharedName) { sha256 = name.isSealed ? nil : name.digest.hex }
     }
 
     private let dryRun: Bool
@@ -49,7 +50,7 @@ struct RemovalReport: Encodable {
         guard !versions.isEmpty else { return sum }
         let rows = versions.map { version in
             [
-                String(version.sha256.prefix(16)),
+                version.sha256.map { String($0.prefix(16)) } ?? "sealed",
                 version.authority.map { $0 + (version.url ?? version.match ?? "") } ?? "-",
                 version.bytes.map { OutputFormat.size($0) } ?? "-", version.cause,
             ].compactMap(\.self)

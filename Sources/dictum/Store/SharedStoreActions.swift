@@ -104,7 +104,10 @@ struct SharedStoreActions {
         throws
     {
         let keys = try catalogue.versionKeys()
-        let entries = try catalogue.entries(among: keys)
+        // Without conditions the keys are enough, whatever has become of the announcements.
+        let entries =
+            try conditions.given.isEmpty
+            ? (try? catalogue.entries(among: keys)) ?? [] : catalogue.entries(among: keys)
         let chosen =
             try isAll
             ? keys : digests.isEmpty ? keysOf(conditions, among: entries) : keysOf(digests, among: keys)
@@ -114,7 +117,7 @@ struct SharedStoreActions {
         let announced = Dictionary(entries.map { ($0.key, $0) }) { first, _ in first }
         let removed = chosen.compactMap { key in
             announced[key].map { RemovalReport.Entry($0) }
-                ?? SharedName(key: key).map { RemovalReport.Entry($0.digest) }
+                ?? SharedName(key: key).map { RemovalReport.Entry($0) }
         }
         try RemovalReport(removed, isDryRun: isDryRun).write(isJSON: isJSON)
     }

@@ -5,13 +5,13 @@ internal import Testing
 struct EntityTagTests {
     @Test(arguments: [
         "", "a", "\"", "\"a", "a\"", "w/\"a\"", "W/a", "W/", "W", "W /\"a\"", "\"a\" \"b\"", "\"a\"b",
-        "\"a b\"", "*", "\"\u{FFFD}\"", "W/\"a\u{FFFD}b\"",
+        "\"a b\"", "*", "\"\u{FFFD}\"", "W/\"a\u{FFFD}b\"", "\"\u{E9}\"",
     ])
     func `anything but one entity tag is none`(text: String) {
         #expect(EntityTag(text) == nil)
     }
 
-    @Test(arguments: ["\"\"", "\"a\"", "W/\"a\"", "\"a,b\"", "\"!#~\"", "W/\"\\\"", "\"\u{E9}\""])
+    @Test(arguments: ["\"\"", "\"a\"", "W/\"a\"", "\"a,b\"", "\"!#~\"", "W/\"\\\""])
     func `an entity tag is written as it was read`(text: String) throws {
         let tag = try #require(EntityTag(text))
         #expect(tag.serialized == text)

@@ -175,7 +175,8 @@ struct URLPatternTests {
         ("item-*", "/shop/item-*"), ("/item-*", "/item-*"), ("{/item-*}", "{/item-*}"),
         ("?v=*", "/shop/li\\(s\\)t?v=*"),
         ("http://a.test/x?y", "/x?y"), ("http://a.test", "/*"), ("http://a.test?y", "/?y"), ("*", "/shop/*"),
-        ("http://A.test:80/x", "/x"), ("http://b.test/x", nil), ("(", nil), ("x#y", nil),
+        (":id?", "/shop/:id?"), (":p*", "/shop/:p*"), ("http://A.test:80/x", "/x"), ("http://b.test/x", nil),
+        ("(", nil), ("x#y", nil),
     ])
     func `a pattern without its URL means the same as an absolute path`(text: String, absolute: String?)
         throws
@@ -186,7 +187,9 @@ struct URLPatternTests {
         let (here, there) = (
             try URLPattern(text, basePath: base, origin: "http://a.test"), try URLPattern(absolute)
         )
-        for path in ["/shop/item-1", "/item-1", "/x", "/", "/shop/li(s)t", "/shop/x"] {
+        for path in [
+            "/shop", "/shop/", "/shop/a/b", "/shop/item-1", "/item-1", "/x", "/", "/shop/li(s)t", "/shop/x",
+        ] {
             for query in [nil, "y", "v=1"] as [String?] {
                 #expect(here.matches(path: path, query: query) == there.matches(path: path, query: query))
             }

@@ -16,9 +16,13 @@ struct BrowserBuiltTests {
         await pause(300);
         const fetches = [];
         for (const number of [8, 9, 10]) fetches.push(await get("/items/" + number));
-        await pause(300);
-        fetches.push(await get("/items/10", {cache: "no-cache"}));
-        await report({fetches});
+        // The browser writes a dictionary to its disk behind the response.
+        let again;
+        for (let turn = 0; turn < 100 && !(again?.encodedBytes * 2 < fetches[2].encodedBytes); turn++) {
+            await pause(300);
+            again = await get("/items/10", {cache: "no-cache"});
+        }
+        await report({fetches: [...fetches, again]});
         """)
 
     /// Opens the page before a route with a dictionary, once `prepare` is done; returns what it fetched.
@@ -63,8 +67,11 @@ struct BrowserBuiltTests {
 
     private func expectDeltas(_ fetches: [BrowserReport.Fetch]) throws {
         try #require(fetches.count == 4)
-        let bodies = [8, 9, 10].map(Self.item) + [Self.item(10) + [UInt8(ascii: "\n")]]
-        #expect(fetches.map(\.sha256) == bodies.map { Body($0).digest.hex })
+        #expect(fetches.prefix(3).map(\.sha256) == [8, 9, 10].map { Body(Self.item($0)).digest.hex })
+        let later = (1...100).map {
+            Body(Self.item(10) + Array(repeating: UInt8(ascii: "\n"), count: $0)).digest.hex
+        }
+        #expect(later.contains(fetches[3].sha256))
         #expect(fetches.allSatisfy { $0.coding.hasPrefix("dc") }, "\(fetches)")
         #expect(fetches[3].encodedBytes * 2 < fetches[2].encodedBytes, "its own version wins: \(fetches)")
     }

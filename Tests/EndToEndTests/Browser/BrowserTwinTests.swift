@@ -236,7 +236,7 @@ struct BrowserTwinTests {
         try waitUntil("the page is a delta") { try coding().hasPrefix("dc") }
         let before = visit.twins("/home")
         #expect(before >= 2, "the visit, and the twin URL")
-        try waitUntil("the twin URL is fetched again") {
+        try waitUntil("the twin URL is fetched again, before its life is over", seconds: 40) {
             // Nearly nothing of the first version is left.
             version = max(version, 150)
             _ = try coding()

@@ -108,7 +108,7 @@ struct DiagnosisTests {
         #expect(judgement.findings == [.unkept(.noCache), .notAnnounceable(.notPublic)])
         let unknown = judgement.findings.map(\.text).joined(separator: "\n")
         #expect(unknown.contains("or, if the response says public, announce") && unknown.contains("--cookie"))
-        (judgement.hasCredentials, judgement.changesEachTime) = (true, true)
+        (judgement.credentials, judgement.changesEachTime) = (.cookie, true)
         let line = TwinLine(path: "/inbox", hasAuthorization: false)
         judgement.line = line
         #expect(judgement.findings == [.needsTwin(.noCache, seconds: judgement.remainingSeconds, line)])
@@ -170,7 +170,7 @@ struct DiagnosisTests {
         var seen = SeenURL()
         change(&seen)
         var observations = try seen.observations()
-        observations.hasCredentials = true
+        observations.credentials = .cookie
         #expect(Diagnosis(observations).findings.contains(.notAnnounceable(.credentials)))
         #expect(try SeenURL.problems { $0.fields["Cache-Control"] = "private, max-age=600" } == [])
     }

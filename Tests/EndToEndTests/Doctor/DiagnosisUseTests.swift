@@ -41,7 +41,7 @@ struct DiagnosisUseTests {
         var observations = try seen.observations()
         let shared = DoctorFinding.notAlwaysUsed(used: 1, asked: 2)
         #expect(Diagnosis(observations).findings.contains(shared))
-        observations.hasCredentials = true
+        observations.credentials = .cookie
         let own = DoctorFinding.notAlwaysUsed(used: 1, asked: 2, mayBeReplaced: true)
         #expect(Diagnosis(observations).findings.contains(own))
         #expect(own.text.contains("`private_versions`") && !shared.text.contains("private_versions"))
@@ -152,7 +152,7 @@ struct DiagnosisUseTests {
         var seen = SeenURL()
         for index in seen.requests.indices { seen.requests[index].change = { $0.plain = feed(10 + index) } }
         var observations = try seen.observations()
-        observations.hasCredentials = true
+        observations.credentials = .cookie
         #expect(!Diagnosis(observations).findings.contains(.changesEachTime))
         seen.fields["Cache-Control"] = "public, max-age=10"
         let findings = try seen.diagnosis().findings

@@ -43,7 +43,8 @@ package enum VariantKey {
     /// Returns the text for a combination of values; no other combination has the same.
     ///
     /// Each name and value is preceded by its length, so that no value can imitate the next field. A long value, and one that
-    /// is no UTF-8, is replaced by its SHA-256, behind another sign, so that no value can imitate it either.
+    /// is not ASCII, is replaced by its SHA-256, behind another sign, so that no value can imitate it either: texts with other
+    /// bytes may be equal.
     /// Accept-Encoding, Available-Dictionary and Dictionary-ID are left out: they choose the coding, not the
     /// body (RFC 9842 section 6.2). `values` gets lower-case names. It returns nil for a missing field, which
     /// differs from an empty one. The operation that the request's body names follows: its names have braces, which those
@@ -68,9 +69,12 @@ package enum VariantKey {
     }
 
     private static func written(_ value: [UInt8], of name: String) -> String {
-        let text = String(validating: value, as: UTF8.self).map { normalized($0, of: name) }
-        if let text, text.utf8.count <= valueBytesMax { return "=\(text.utf8.count):\(text)" }
-        let whole = text.map { Array($0.utf8) } ?? value
+        var whole = value
+        if value.allSatisfy({ $0 < 0x80 }) {
+            let text = normalized(String(decoding: value, as: UTF8.self), of: name)
+            if text.utf8.count <= valueBytesMax { return "=\(text.utf8.count):\(text)" }
+            whole = Array(text.utf8)
+        }
         let digest = Digest(of: whole.span).base64URL
         return "#\(digest.utf8.count):\(digest)"
     }
