@@ -109,7 +109,7 @@ struct BodyBytes: Encodable, Sendable, Equatable {
     enum Basis: String, Encodable, Sendable, CaseIterable {
         /// No response was a delta, so nothing was saved.
         case asSent = "as-sent"
-        /// Deltas count with the best coding without a dictionary, as their samples were measured.
+        /// Deltas count with the best coding without a dictionary, as their samples say (`Gain`).
         case sampled
         /// Deltas count with their uncompressed bodies, because there are no samples yet.
         case uncompressed
@@ -134,10 +134,8 @@ struct BodyBytes: Encodable, Sendable, Equatable {
         let others = sent - live.deltaBytes
         if live.deltaBodyBytes == 0 {
             (plain, plainBasis, savedMargin) = (sent, .asSent, 0)
-        } else if live.sampled.deltaBytes > 0 {
-            let ratio = Double(live.sampled.plainBytes) / Double(live.sampled.deltaBytes)
-            (plain, plainBasis) = (others + Int(Double(live.deltaBytes) * ratio), .sampled)
-            savedMargin = live.sampledRatioMargin.map { Int(Double(live.deltaBytes) * $0) }
+        } else if let plainBytes = live.deltaPlainBytes {
+            (plain, plainBasis, savedMargin) = (others + plainBytes, .sampled, live.deltaPlainMargin)
         } else {
             (plain, plainBasis, savedMargin) = (others + live.deltaBodyBytes, .uncompressed, nil)
         }

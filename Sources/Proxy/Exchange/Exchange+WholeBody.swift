@@ -241,16 +241,18 @@ extension Exchange {
         }
     }
 
+    /// The name under which deltas of this request count.
+    var gainRoute: String { route.index == nil ? "none" : route.text }
+
     /// Has a delta that goes out compared with coding without a dictionary, if it is its turn.
     private func sampleGain(of body: [UInt8], deltaBytes: Int) {
-        guard let version = dictionary.version, context.gain.takeTurn() else { return }
+        guard let version = dictionary.version, context.gain.takeTurn(of: gainRoute) else { return }
         let compression = context.configuration.compression
         // URLs have other names in a private chain.
         let isNamed = !version.chainKey.scope.isSealed
         context.gain.submit(
             GainSampler.Sample(
-                route: route.index == nil ? "none" : route.text, body: body, deltaBytes: deltaBytes,
-                codings: otherCodings,
+                route: gainRoute, body: body, deltaBytes: deltaBytes, codings: otherCodings,
                 isAcrossURLs: isNamed && !version.isFrom(resource.url.text)),
             levels: compression.levels)
     }

@@ -60,8 +60,10 @@ package struct SavingsReport: Codable, Sendable {
         package var sentBytes = 0
         /// Deltas that were also coded without a dictionary.
         package var sampled = DeltaSizes()
-        /// The error of their ratio: the half of the interval that has the true one in 95 of 100 cases.
-        package var sampledRatioMargin: Double?
+        /// What all deltas would be in the best other coding, as `Gain` has it of the samples; nil without any.
+        package var deltaPlainBytes: Int?
+        /// The half of the interval around it that has the true value in 95 of 100 cases; nil with too few samples.
+        package var deltaPlainMargin: Int?
         /// The other responses, by the reason.
         package var reasons: [String: Int] = [:]
     }

@@ -315,6 +315,9 @@ const show = (status, report) => {
   if (!state.hasConfiguration && byId("config-details").open) showConfiguration();
 };
 
+/** Tells that an estimate has fewer than ten samples of some route. */
+const isRough = ({ saved_margin: half, plain_basis: basis }) => basis === "sampled" && half === undefined;
+
 /** Returns how exact the estimate of saved bytes is. */
 const margin = ({ saved_margin: half, plain_basis: basis }) =>
   basis === "sampled" && half !== undefined ? ` ± ${size(half)}` : "";
@@ -344,9 +347,9 @@ const showTiles = (status) => {
     setText(tile.firstElementChild, value);
     setText(tile.lastElementChild, text);
   });
-  const isRough = bytes.plain_basis === "sampled" && bytes.saved_margin === undefined;
+  const rough = isRough(bytes) ? ", fewer than ten of some route: the figure is rough" : "";
   const samples = bytes.samples > 0
-    ? ` ${count(bytes.samples)} deltas were sampled${isRough ? ", too few of some routes to say how exact this is" : ""}.` : "";
+    ? ` ${bytes.samples === 1 ? "1 delta was" : `${count(bytes.samples)} deltas were`} sampled${rough}.` : "";
   setText(byId("basis"), (basisTexts[bytes.plain_basis] ?? "") + samples);
 };
 
@@ -386,7 +389,7 @@ const showRoutes = (routes) => {
       count(route.deltas),
       { update: (cell) => updateShare(cell, route.hit_rate) },
       { text: size(bytes.sent), title: `${count(bytes.sent)} bytes` },
-      { text: size(bytes.plain) + basis, title: `${count(bytes.plain)} bytes, ${bytes.plain_basis}` },
+      { text: size(bytes.plain) + basis, title: `${count(bytes.plain)} bytes, ${bytes.plain_basis}${isRough(bytes) ? ", rough" : ""}` },
       {
         text: bytes.plain_basis === "as-sent" ? "–" : percent(saved), title: `${count(bytes.saved)} bytes${margin(bytes)}`,
         class: saved < 0 ? "bad" : bytes.plain_basis === "as-sent" ? "quiet" : "good",
