@@ -69,7 +69,9 @@ struct RouteReport: Encodable, Sendable {
     let dictionaries: Dictionaries
     let requests: Int
     let deltas: Int
-    /// The share of deltas in all requests; nil without requests.
+    /// The responses whose clients had them already (304).
+    let notModified: Int
+    /// The share of deltas in all others; nil without any.
     let hitRate: Double?
     /// The requests by the coding of their responses.
     let codings: [String: Int]
@@ -92,7 +94,7 @@ struct RouteReport: Encodable, Sendable {
         bytes = BodyBytes(live)
         (built, self.learned) = (live.built, learned)
         (requests, deltas, codings) = (live.requests, live.deltas, live.codings)
-        hitRate = requests > 0 ? Double(deltas) / Double(requests) : nil
+        (notModified, hitRate) = (live.notModified, live.hitRate)
         reasons = live.reasons.map { ReasonCount(reason: $0, requests: $1) }
             .sorted { ($1.requests, $0.reason) < ($0.requests, $1.reason) }
         slowestCodings = slowest.map {

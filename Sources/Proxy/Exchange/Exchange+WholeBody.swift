@@ -32,7 +32,7 @@ extension Exchange {
     /// Decides about a whole body: a client that holds it by the upstream's tag gets a 304, for which nothing is coded.
     private func decideWhole(_ response: UpstreamResponse) -> Decision {
         if isNotModified(response, etag: response.head.headers.first(.etag)) {
-            return Decision(coding: .identity, reason: .ineligibleStatus)
+            return Decision(coding: .identity, reason: .notModified)
         }
         return body.lacksMemory ? Decision(coding: .identity, reason: .busy) : decide(response)
     }

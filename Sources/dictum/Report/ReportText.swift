@@ -31,7 +31,7 @@ enum ReportText {
 
     private static func liveLines(_ live: SavingsReport.Live) -> [String] {
         var lines = [
-            "\(OutputFormat.count(live.requests, "response")), \(share(live.deltas, live.requests)) over a dictionary; bodies "
+            "\(OutputFormat.count(live.requests, "response")), \(hitRate(of: live)) over a dictionary; bodies "
                 + "of \(EstimateText.size(live.bodyBytes)) sent as \(EstimateText.size(live.sentBytes))"
         ]
         if live.deltas > 0 {
@@ -79,7 +79,7 @@ enum ReportText {
         guard let plainBytes = live.deltaPlainBytes else { return "" }
         let sizes = DeltaSizes(count: live.deltas, deltaBytes: live.deltaBytes, plainBytes: plainBytes)
         let samples = OutputFormat.count(live.sampled.count, "sample")
-        let rough = live.deltaPlainMargin == nil ? ", which are too few: this is rough" : ""
+        let rough = live.deltaPlainMargin == nil ? ": too few, so this is rough" : ""
         return gain(sizes) + " (by \(samples)\(rough))"
     }
 
@@ -163,7 +163,9 @@ enum ReportText {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func share(_ part: Int, _ whole: Int) -> String {
-        EstimateText.percent(whole > 0 ? Double(part) / Double(whole) : 0)
+    private static func hitRate(of live: SavingsReport.Live) -> String {
+        let share = EstimateText.percent(live.hitRate ?? 0)
+        return live.notModified > 0
+            ? "\(OutputFormat.grouped(live.notModified)) of them 304, \(share) of the others" : share
     }
 }
