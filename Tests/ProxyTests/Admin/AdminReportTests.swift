@@ -126,6 +126,21 @@ struct AdminReportTests {
         #expect(events.entries(now: 1000).map(\.text) == ["disk"])
     }
 
+    @Test func `what is over is forgotten: a message tells how its subject is now`() {
+        let events = RecentEvents()
+        events.note(.warning("b"), now: 1000)
+        for text in ["full", "full"] { events.note(.about("disk", .error(text)), now: 1000) }
+        events.note(.about("name", .warning("gone")), now: 1000)
+        #expect(events.entries(now: 1000).map(\.text) == ["gone", "full", "b"])
+        #expect(events.entries(now: 1000).map(\.count) == [1, 2, 1])
+        events.note(.about("disk", .error("read-only")), now: 1000)
+        #expect(events.entries(now: 1000).map(\.text) == ["read-only", "gone", "b"])
+        events.note(.about("disk", .info("writable")), now: 1000)
+        #expect(events.entries(now: 1000).map(\.text) == ["gone", "b"])
+        events.note(.info("fine"), now: 1000)
+        #expect(events.entries(now: 1000).map(\.text) == ["gone", "b"])
+    }
+
     @Test func `a flood of messages keeps the latest, and a long one is cut`() {
         let events = RecentEvents()
         for number in 0..<200 { events.note(.warning("message \(number)"), now: 1000) }
