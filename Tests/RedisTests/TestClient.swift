@@ -36,7 +36,7 @@ final class TestClient: Sendable {
         reported.withLock { reports in
             reports.map { report in
                 switch report {
-                case .info(let text), .warning(let text): text
+                case .info(let text), .warning(let text), .unavailable(let text): text
                 }
             }
         }

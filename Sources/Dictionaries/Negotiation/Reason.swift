@@ -54,8 +54,10 @@ package enum Reason: Int, CaseIterable, Sendable {
     case ineligibleSize
     /// The coded form was no shorter.
     case notShorter
-    /// The status is not 200.
+    /// The status is neither 200 nor that of `notModified`.
     case ineligibleStatus
+    /// The client has the response already (304), so that there is nothing to send.
+    case notModified
     /// The method has no coded responses or no versions.
     case ineligibleMethod
     /// The request has Range, or the response Content-Range.

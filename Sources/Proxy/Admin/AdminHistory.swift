@@ -12,6 +12,7 @@ final class AdminHistory: Sendable {
             var ageSeconds = 0.0
             let requests: Int
             let deltas: Int
+            let notModified: Int
             let sentBytes: Int
             let plainBytes: Int
             let codingSeconds: Double
@@ -76,6 +77,7 @@ extension AdminStatus {
         let bytes = BodyBytes(live.map { BodyBytes($0) })
         return .init(
             requests: live.reduce(0) { $0 + $1.requests }, deltas: live.reduce(0) { $0 + $1.deltas },
+            notModified: live.reduce(0) { $0 + $1.notModified },
             sentBytes: bytes.sent, plainBytes: bytes.plain,
             codingSeconds: SampleTable(samples)["dictum_compression_seconds_total"].reduce(0) {
                 $0 + $1.value

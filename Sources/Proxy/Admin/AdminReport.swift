@@ -61,7 +61,14 @@ extension SavingsReport.Live {
         (deltaBodyBytes, deltaBytes) = Self.stages("dictum_delta_body_bytes_total", table)
         (built.bodyBytes, built.sentBytes) = Self.stages("dictum_built_body_bytes_total", table)
         if built.responses > 0 { self.built = built }
-        (sampled, sampledRatioMargin) = (gain.sizes, gain.ratioMargin)
+        estimate(by: gain)
+    }
+
+    /// Estimates what the deltas would be in the best other coding.
+    mutating func estimate(by gain: Gain) {
+        sampled = gain.sampled
+        guard let plain = gain.plain(ofBodies: deltaBodyBytes) else { return }
+        (deltaPlainBytes, deltaPlainMargin) = (plain.bytes, plain.margin)
     }
 
     /// The bytes before and after coding.

@@ -72,9 +72,13 @@ extension AdminWarning {
         if let unreadiness {
             warnings.append(state(.error, "not ready (/readyz is 503): \(unreadiness)"))
         }
-        for server in snapshot.context.upstreams.servers where !server.isHealthy {
-            warnings.append(
-                state(.error, "upstream \(server.text) is down: it gets requests only if no other one is up"))
+        for group in snapshot.context.upstreams.all {
+            let servers = group.directory.servers
+            let others = "it gets requests only if no other one is up"
+            let what = servers.count > 1 ? others : "there is no other, so it still gets requests"
+            warnings += servers.filter { !$0.isHealthy }.map {
+                state(.error, "upstream \($0.text) is down: \(what)")
+            }
         }
         for route in snapshot.context.routes.distrusted {
             warnings.append(

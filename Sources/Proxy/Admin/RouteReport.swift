@@ -69,7 +69,9 @@ struct RouteReport: Encodable, Sendable {
     let dictionaries: Dictionaries
     let requests: Int
     let deltas: Int
-    /// The share of deltas in all requests; nil without requests.
+    /// The responses whose clients had them already (304).
+    let notModified: Int
+    /// The share of deltas in all others; nil without any.
     let hitRate: Double?
     /// The requests by the coding of their responses.
     let codings: [String: Int]
@@ -92,7 +94,7 @@ struct RouteReport: Encodable, Sendable {
         bytes = BodyBytes(live)
         (built, self.learned) = (live.built, learned)
         (requests, deltas, codings) = (live.requests, live.deltas, live.codings)
-        hitRate = requests > 0 ? Double(deltas) / Double(requests) : nil
+        (notModified, hitRate) = (live.notModified, live.hitRate)
         reasons = live.reasons.map { ReasonCount(reason: $0, requests: $1) }
             .sorted { ($1.requests, $0.reason) < ($0.requests, $1.reason) }
         slowestCodings = slowest.map {
@@ -109,7 +111,7 @@ struct BodyBytes: Encodable, Sendable, Equatable {
     enum Basis: String, Encodable, Sendable, CaseIterable {
         /// No response was a delta, so nothing was saved.
         case asSent = "as-sent"
-        /// Deltas count with the best coding without a dictionary, as their samples were measured.
+        /// Deltas count with the best coding without a dictionary, as their samples say (`Gain`).
         case sampled
         /// Deltas count with their uncompressed bodies, because there are no samples yet.
         case uncompressed
@@ -134,10 +136,8 @@ struct BodyBytes: Encodable, Sendable, Equatable {
         let others = sent - live.deltaBytes
         if live.deltaBodyBytes == 0 {
             (plain, plainBasis, savedMargin) = (sent, .asSent, 0)
-        } else if live.sampled.deltaBytes > 0 {
-            let ratio = Double(live.sampled.plainBytes) / Double(live.sampled.deltaBytes)
-            (plain, plainBasis) = (others + Int(Double(live.deltaBytes) * ratio), .sampled)
-            savedMargin = live.sampledRatioMargin.map { Int(Double(live.deltaBytes) * $0) }
+        } else if let plainBytes = live.deltaPlainBytes {
+            (plain, plainBasis, savedMargin) = (others + plainBytes, .sampled, live.deltaPlainMargin)
         } else {
             (plain, plainBasis, savedMargin) = (others + live.deltaBodyBytes, .uncompressed, nil)
         }

@@ -12,6 +12,8 @@ struct StatusReport: Encodable, Sendable {
     struct Requests: Encodable, Sendable {
         let total: Int
         let deltas: Int
+        let notModified: Int
+        let hitRate: Double?
         let byStatus: [String: Int]
         let rejected: [String: Int]
     }
@@ -104,8 +106,12 @@ struct StatusReport: Encodable, Sendable {
         dictionaries = Dictionaries(
             on: status.areDictionariesOn, configured: status.areDictionariesConfigured)
         logLevel = status.logLevel.rawValue
+        let total = table.count("dictum_requests_total")
+        let deltas = routes.reduce(0) { $0 + $1.deltas }
+        let notModified = routes.reduce(0) { $0 + $1.notModified }
         requests = Requests(
-            total: table.count("dictum_requests_total"), deltas: routes.reduce(0) { $0 + $1.deltas },
+            total: total, deltas: deltas, notModified: notModified,
+            hitRate: SavingsReport.Live.hitRate(total, deltas: deltas, notModified: notModified),
             byStatus: table.counts("dictum_responses_total"),
             rejected: table.counts("dictum_rejected_requests_total"))
         bytes = BodyBytes(routes.map(\.bytes))

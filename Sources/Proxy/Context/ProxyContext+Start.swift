@@ -21,7 +21,7 @@ extension ProxyContext {
         let events = RecentEvents()
         let log: @Sendable (OperatorEvent) -> Void = { event in
             events.note(event)
-            write(event)
+            write(event.plain)
         }
         let upstreams = try ResolvedUpstreams(configuration, resolver)
         let settings = configuration.store
@@ -81,11 +81,14 @@ extension ProxyContext {
 }
 
 extension RedisReport {
+    private static let connection = "the connections to the shared store"
+
     /// The message for the log.
     var event: OperatorEvent {
         switch self {
-        case .info(let text): .info(text)
+        case .info(let text): .about(Self.connection, .info(text))
         case .warning(let text): .warning(text)
+        case .unavailable(let text): .about(Self.connection, .warning(text))
         }
     }
 }

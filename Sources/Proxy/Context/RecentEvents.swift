@@ -13,6 +13,8 @@ final class RecentEvents: Sendable {
         /// The time of the last message, in seconds since 1970.
         var time: Int
         var count: Int
+        /// What the message tells of; nil if no later one ends it.
+        var subject: String?
         /// True if the message is over once another configuration is in effect.
         var endsAtReload = false
     }
@@ -26,15 +28,20 @@ final class RecentEvents: Sendable {
 
     private let kept = Guarded<[Entry]>([])
 
-    /// Keeps a warning or an error.
+    /// Keeps a warning or an error; forgets what its subject no longer is.
     func note(_ event: OperatorEvent, now: Int = SystemClock.unixSeconds) {
-        guard let (isError, short) = Self.shown(event) else { return }
+        let shown = Self.shown(event)
         kept.withLock { kept in
-            var entry = Entry(isError: isError, text: short, time: now, count: 1)
-            if let place = kept.firstIndex(where: { $0.text == short && $0.isError == isError }) {
-                entry.count += kept.remove(at: place).count
+            let count = kept.first { $0.text == shown?.text && $0.isError == shown?.isError }?.count ?? 0
+            kept.removeAll {
+                $0.text == shown?.text && $0.isError == shown?.isError
+                    || event.subject != nil && $0.subject == event.subject
             }
-            kept.append(entry)
+            guard let shown else { return }
+            kept.append(
+                Entry(
+                    isError: shown.isError, text: shown.text, time: now, count: count + 1,
+                    subject: event.subject))
             if kept.count > Self.countMax { kept.removeFirst() }
         }
     }
@@ -62,6 +69,7 @@ final class RecentEvents: Sendable {
         case .info: nil
         case .warning(let text): (false, cut(text))
         case .error(let text): (true, cut(text))
+        case .about(_, let event): shown(event)
         }
     }
 

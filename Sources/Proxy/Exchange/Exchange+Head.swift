@@ -194,7 +194,7 @@ extension Exchange {
         }
         if let sent { text += ";from=\(sent.from);to=\(sent.to)" }
         if let microseconds { text += ";micros=\(microseconds)" }
-        if let gain = context.gain.total(of: route.text) { text += ";route-gain=\(gain.sizes.percent)%" }
+        if let gain = context.gain.total(of: gainRoute)?.ofAll { text += ";route-gain=\(gain.percent)%" }
         let personal = route.policy.personal
         if let cause = Personal.cause(request: facts, response: response.facts, policy: personal) {
             text += ";personal=\(cause.rawValue)"

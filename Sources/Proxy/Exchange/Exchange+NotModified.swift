@@ -61,13 +61,13 @@ extension Exchange {
         if hasVary { ResponseEdits.mergeVary(&draft.response.head.headers, variation(for: audience)) }
         if hasLink { announce(in: &draft.response) }
         weakenAsHeld(&draft.response.head.headers)
-        record.reason = .ineligibleStatus
+        record.reason = .notModified
     }
 
     /// Turns a response into the 304 that stands for it.
     func makeNotModified(_ draft: inout ResponseDraft) {
         record.coding = .identity
-        record.reason = .ineligibleStatus
+        record.reason = .notModified
         ResponseEdits.mergeVary(&draft.response.head.headers, variation(for: draft.response.facts))
         draft.response.head = ResponseEdits.notModified(from: draft.response.head.headers)
         weakenAsHeld(&draft.response.head.headers)

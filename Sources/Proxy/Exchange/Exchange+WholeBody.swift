@@ -32,7 +32,7 @@ extension Exchange {
     /// Decides about a whole body: a client that holds it by the upstream's tag gets a 304, for which nothing is coded.
     private func decideWhole(_ response: UpstreamResponse) -> Decision {
         if isNotModified(response, etag: response.head.headers.first(.etag)) {
-            return Decision(coding: .identity, reason: .ineligibleStatus)
+            return Decision(coding: .identity, reason: .notModified)
         }
         return body.lacksMemory ? Decision(coding: .identity, reason: .busy) : decide(response)
     }
@@ -241,16 +241,18 @@ extension Exchange {
         }
     }
 
+    /// The name under which deltas of this request count.
+    var gainRoute: String { route.index == nil ? "none" : route.text }
+
     /// Has a delta that goes out compared with coding without a dictionary, if it is its turn.
     private func sampleGain(of body: [UInt8], deltaBytes: Int) {
-        guard let version = dictionary.version, context.gain.takeTurn() else { return }
+        guard let version = dictionary.version, context.gain.takeTurn(of: gainRoute) else { return }
         let compression = context.configuration.compression
         // URLs have other names in a private chain.
         let isNamed = !version.chainKey.scope.isSealed
         context.gain.submit(
             GainSampler.Sample(
-                route: route.index == nil ? "none" : route.text, body: body, deltaBytes: deltaBytes,
-                codings: otherCodings,
+                route: gainRoute, body: body, deltaBytes: deltaBytes, codings: otherCodings,
                 isAcrossURLs: isNamed && !version.isFrom(resource.url.text)),
             levels: compression.levels)
     }

@@ -368,6 +368,10 @@ extension Exchange {
         attempt.leavePlace(context.shared.places)
         body.end()
         if let ownToken { core.remove(ownToken) }
+        if record.coding.usesDictionary {
+            context.gain.count(
+                of: gainRoute, bodyBytes: record.bodyBytesBefore, deltaBytes: record.bodyBytesSent)
+        }
         var finished = RequestRecord()
         swap(&finished, &record)
         proxy.account(finished, in: context.experiment)

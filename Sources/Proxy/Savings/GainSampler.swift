@@ -3,7 +3,8 @@ internal import Primitives
 internal import Storage
 internal import Synchronization
 
-/// Measures how much deltas save, by coding about 1 in 64 of their bodies without a dictionary too.
+/// Measures how much deltas save, by coding about 1 in 64 of their bodies without a dictionary too, and the first ten of each
+/// route.
 ///
 /// It codes one body at a time at the lowest priority and uses at most a hundredth of one core. Safe from any thread.
 final class GainSampler: Sendable {
@@ -28,7 +29,7 @@ final class GainSampler: Sendable {
     private let worker: BackgroundWorker
     private let memory: MemoryBudget
     private let report: @Sendable (OperatorEvent) -> Void
-    // The number of deltas up to the next sample. The first delta is sampled, so that new routes report soon.
+    /// The number of deltas up to the next sample.
     private let countdown = Atomic<Int>(1)
     /// The monotonic time of the next sample; `.max` while one waits or is measured.
     private let restsUntil = Atomic<Int64>(0)
@@ -43,12 +44,23 @@ final class GainSampler: Sendable {
 
     var totals: [String: Gain] { gains.withLock { $0.mapValues(\.total) } }
 
-    /// The total of one route, or nil without samples.
+    /// The total of one route, or nil without deltas.
     func total(of route: String) -> Gain? { gains.withLock { $0[route]?.total } }
 
+    /// Counts a delta that was sent.
+    func count(of route: String, bodyBytes: Int, deltaBytes: Int) {
+        gains.withLock {
+            $0[route, default: RouteGain()].count(bodyBytes: bodyBytes, deltaBytes: deltaBytes)
+        }
+    }
+
     /// Takes the turn of a delta; returns true if it is to be sampled.
-    func takeTurn() -> Bool {
-        guard countdown.wrappingSubtract(1, ordering: .relaxed).newValue == 0 else { return false }
+    ///
+    /// Until a route has enough samples for a margin each delta has a turn, so that its figures are not rough for long.
+    func takeTurn(of route: String) -> Bool {
+        guard countdown.wrappingSubtract(1, ordering: .relaxed).newValue == 0 else {
+            return gains.withLock { ($0[route]?.total.sampled.count ?? 0) < Gain.samplesMin }
+        }
         // A random interval, because a fixed one would sample periodic traffic always or never.
         countdown.store(.random(in: 1..<2 * Self.interval), ordering: .relaxed)
         return true
@@ -72,9 +84,9 @@ final class GainSampler: Sendable {
     private func measure(_ sample: Sample, _ levels: CodingLevels) {
         guard let plainBytes = levels.leastBytes(of: sample.body, in: sample.codings, memory) else { return }
         let due = gains.withLock {
-            $0[sample.route, default: RouteGain()].record(
-                deltaBytes: sample.deltaBytes, plainBytes: plainBytes, isAcrossURLs: sample.isAcrossURLs,
-                now: Int(SystemClock.unixSeconds))
+            $0[sample.route, default: RouteGain()].sample(
+                bodyBytes: sample.body.count, deltaBytes: sample.deltaBytes, plainBytes: plainBytes,
+                isAcrossURLs: sample.isAcrossURLs, now: Int(SystemClock.unixSeconds))
         }
         guard let due else { return }
         let text = due.text(of: sample.route)
@@ -88,20 +100,23 @@ extension GainSampler: MetricSource {
             .each(
                 "dictum_gain_samples_total", by: "route",
                 "Deltas that were compared with the best coding that their client accepts without a dictionary."
-            ) { $0.sortedTotals.map { ($0.key, $0.value.sizes.count) } },
+            ) { $0.sortedTotals.map { ($0.key, $0.value.sampled.count) } },
             .each(
                 "dictum_gain_bytes_total", by: ["route", "stage"],
-                "Bytes of the compared deltas, and of the same bodies in the best other coding."
+                "Bytes of the bodies of compared deltas: uncoded, as deltas, and in the best other coding."
             ) {
                 $0.sortedTotals.flatMap { route, gain in
                     [
-                        ([route, "delta"], gain.sizes.deltaBytes),
-                        ([route, "plain"], gain.sizes.plainBytes),
+                        ([route, "body"], gain.sampledBodyBytes),
+                        ([route, "delta"], gain.sampled.deltaBytes),
+                        ([route, "plain"], gain.sampled.plainBytes),
                     ]
                 }
             },
         ]
     }
 
-    private var sortedTotals: [(key: String, value: Gain)] { totals.sorted { $0.key < $1.key } }
+    private var sortedTotals: [(key: String, value: Gain)] {
+        totals.filter { $0.value.sampled.count > 0 }.sorted { $0.key < $1.key }
+    }
 }

@@ -1,39 +1,70 @@
-/// Sampled deltas with the error of their ratio.
+/// What deltas save: the sums of all, and of the samples that say what they would be without a dictionary.
+///
+/// The one rule for that is here: deltas would be as much of their bodies as their samples are in the best other coding. A
+/// few deltas have most of the bytes of all, and which they are is chance, so that the ratio to the deltas of a few samples
+/// says little; the ratio to their bodies hardly differs.
 struct Gain: Sendable, Equatable {
-    private(set) var sizes = DeltaSizes()
-    /// The sums of squares and products, for the error of the ratio.
-    private var (deltaSquares, plainSquares, products) = (0.0, 0.0, 0.0)
+    /// The samples as deltas and in the best other coding, and the bytes of their bodies.
+    private(set) var sampled = DeltaSizes()
+    private(set) var sampledBodyBytes = 0
+    /// The sums of squares and products of the samples, for the error of the ratio.
+    private var (bodySquares, plainSquares, products) = (0.0, 0.0, 0.0)
+    /// All deltas, before and after coding.
+    private(set) var bodyBytes = 0
+    private(set) var deltaBytes = 0
 
     /// With fewer samples nothing is said about the error.
     static let samplesMin = 10
 
-    mutating func add(deltaBytes: Int, plainBytes: Int) {
-        sizes.add(deltaBytes: deltaBytes, plainBytes: plainBytes)
-        deltaSquares += Double(deltaBytes) * Double(deltaBytes)
-        plainSquares += Double(plainBytes) * Double(plainBytes)
-        products += Double(deltaBytes) * Double(plainBytes)
+    /// Counts a delta that was sent.
+    mutating func count(bodyBytes: Int, deltaBytes: Int) {
+        self.bodyBytes += bodyBytes
+        self.deltaBytes += deltaBytes
     }
 
-    /// The half of the interval around `plainBytes / deltaBytes` that has the true ratio in 95 of 100 cases; nil with too
-    /// few samples.
+    mutating func sample(bodyBytes: Int, deltaBytes: Int, plainBytes: Int) {
+        sampled.add(deltaBytes: deltaBytes, plainBytes: plainBytes)
+        sampledBodyBytes += bodyBytes
+        bodySquares += Double(bodyBytes) * Double(bodyBytes)
+        plainSquares += Double(plainBytes) * Double(plainBytes)
+        products += Double(bodyBytes) * Double(plainBytes)
+    }
+
+    /// Returns what bodies of so many bytes would take in the best other coding, and the half of the interval around it that
+    /// has the true value in 95 of 100 cases; nil without samples, the latter with too few.
+    func plain(ofBodies bytes: Int) -> (bytes: Int, margin: Int?)? {
+        guard sampledBodyBytes > 0 else { return nil }
+        let plain = Double(bytes) * Double(sampled.plainBytes) / Double(sampledBodyBytes)
+        return (Int(plain.rounded()), ratioMargin.map { Int(Double(bytes) * $0) })
+    }
+
+    /// All deltas, and what they would be in the best other coding; nil without samples or deltas.
+    var ofAll: DeltaSizes? {
+        guard bodyBytes > 0, let plain = plain(ofBodies: bodyBytes) else { return nil }
+        return DeltaSizes(count: sampled.count, deltaBytes: deltaBytes, plainBytes: plain.bytes)
+    }
+
+    /// The half of the interval around the ratio to the bodies that has the true one in 95 of 100 cases; nil with too few
+    /// samples.
     ///
     /// The error of a ratio of means is that of the samples' distances from the line through zero with its slope.
     var ratioMargin: Double? {
-        guard sizes.count >= Self.samplesMin, sizes.deltaBytes > 0 else { return nil }
-        let (count, sum) = (Double(sizes.count), Double(sizes.deltaBytes))
-        let ratio = Double(sizes.plainBytes) / sum
-        let distances = max(0, plainSquares - 2 * ratio * products + ratio * ratio * deltaSquares)
+        guard sampled.count >= Self.samplesMin, sampledBodyBytes > 0 else { return nil }
+        let (count, sum) = (Double(sampled.count), Double(sampledBodyBytes))
+        let ratio = Double(sampled.plainBytes) / sum
+        let distances = max(0, plainSquares - 2 * ratio * products + ratio * ratio * bodySquares)
         let error = (distances * count / (count - 1)).squareRoot() / sum
         return RatioEstimate.quantile(degrees: count - 1) * error
     }
 }
 
-/// The savings of a route's sampled deltas, against the best coding without a dictionary.
+/// The savings of a route's deltas, against the best coding without a dictionary.
 ///
 /// `GainSampler` keeps one per route.
 struct RouteGain: Sendable {
     /// A report of a route for the log.
     struct Report: Sendable, Equatable {
+        /// The deltas since the last report, with the number of their samples.
         let sum: DeltaSizes
         /// The setting that would help, or nil if the gain is good.
         let advice: Advice?
@@ -53,35 +84,42 @@ struct RouteGain: Sendable {
     /// The percentage that deltas should save, because they also cost memory and time.
     static let goodPercent = 20
 
-    /// The samples since the start.
+    /// The deltas since the start.
     private(set) var total = Gain()
-    private var sinceReport = DeltaSizes()
-    /// The number of those whose dictionary is the body of another URL.
+    private var sinceReport = Gain()
+    /// The number of samples since the report whose dictionary is the body of another URL.
     private var acrossURLs = 0
     private var reportedAt: Int?
 
+    /// Counts a delta that was sent.
+    mutating func count(bodyBytes: Int, deltaBytes: Int) {
+        total.count(bodyBytes: bodyBytes, deltaBytes: deltaBytes)
+        sinceReport.count(bodyBytes: bodyBytes, deltaBytes: deltaBytes)
+    }
+
     /// Adds a sample; returns a report if one is due.
-    mutating func record(deltaBytes: Int, plainBytes: Int, isAcrossURLs: Bool, now: Int) -> Report? {
-        total.add(deltaBytes: deltaBytes, plainBytes: plainBytes)
-        sinceReport.add(deltaBytes: deltaBytes, plainBytes: plainBytes)
+    mutating func sample(
+        bodyBytes: Int, deltaBytes: Int, plainBytes: Int, isAcrossURLs: Bool, now: Int
+    ) -> Report? {
+        total.sample(bodyBytes: bodyBytes, deltaBytes: deltaBytes, plainBytes: plainBytes)
+        sinceReport.sample(bodyBytes: bodyBytes, deltaBytes: deltaBytes, plainBytes: plainBytes)
         if isAcrossURLs { acrossURLs += 1 }
-        guard sinceReport.count >= Self.reportSamplesMin else { return nil }
+        guard let sum = sinceReport.ofAll, sum.count >= Self.reportSamplesMin else { return nil }
         if let reportedAt, now - reportedAt < Self.reportSeconds { return nil }
-        let report = Report(sum: sinceReport, advice: advice)
-        (sinceReport, acrossURLs, reportedAt) = (DeltaSizes(), 0, now)
+        let report = Report(sum: sum, advice: advice(about: sum))
+        (sinceReport, acrossURLs, reportedAt) = (Gain(), 0, now)
         return report
     }
 
-    private var advice: Advice? {
-        guard sinceReport.percent < Self.goodPercent else { return nil }
-        let isMostlyAcross = acrossURLs * 2 > sinceReport.count
-        return isMostlyAcross ? .coversURL : .dictionaryOff
+    private func advice(about sum: DeltaSizes) -> Advice? {
+        guard sum.percent < Self.goodPercent else { return nil }
+        return acrossURLs * 2 > sum.count ? .coversURL : .dictionaryOff
     }
 }
 
 extension RouteGain.Report {
     func text(of route: String) -> String {
-        let sizes = "\(sum.deltaBytes) bytes instead of \(sum.plainBytes) in \(sum.count) samples"
+        let sizes = "\(sum.deltaBytes) bytes instead of about \(sum.plainBytes), by \(sum.count) samples"
         let gain =
             sum.percent < 0
             ? "cost \(-sum.percent) % more than the best coding without a dictionary"

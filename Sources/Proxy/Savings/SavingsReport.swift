@@ -1,3 +1,5 @@
+internal import Dictionaries
+
 /// What dictionaries save, or would save, on a running proxy: the response of `/report` on the admin listener.
 ///
 /// Its keys are those of the properties in snake case. Nothing in it is personal: URLs are patterns, and clients are
@@ -60,10 +62,23 @@ package struct SavingsReport: Codable, Sendable {
         package var sentBytes = 0
         /// Deltas that were also coded without a dictionary.
         package var sampled = DeltaSizes()
-        /// The error of their ratio: the half of the interval that has the true one in 95 of 100 cases.
-        package var sampledRatioMargin: Double?
+        /// What all deltas would be in the best other coding, as `Gain` has it of the samples; nil without any.
+        package var deltaPlainBytes: Int?
+        /// The half of the interval around it that has the true value in 95 of 100 cases; nil with too few samples.
+        package var deltaPlainMargin: Int?
         /// The other responses, by the reason.
         package var reasons: [String: Int] = [:]
+
+        /// The responses whose clients had them already (304).
+        package var notModified: Int { reasons[Reason.notModified.text] ?? 0 }
+        package var hitRate: Double? { Self.hitRate(requests, deltas: deltas, notModified: notModified) }
+
+        /// Returns the share of deltas in the responses but those that are no failure of dictionaries, since there was
+        /// nothing to send (304); nil without any.
+        static func hitRate(_ requests: Int, deltas: Int, notModified: Int) -> Double? {
+            let others = requests - notModified
+            return others > 0 ? Double(deltas) / Double(others) : nil
+        }
     }
 
     /// Responses over built dictionaries, and their bytes before and after coding.

@@ -116,17 +116,21 @@ extension OperatorEvent {
         _ change: EndpointHealth.Change, of server: UpstreamServer, isOnlyOne: Bool = false,
         because error: UpstreamError? = nil
     ) -> OperatorEvent {
+        let (requests, checks) = ("requests to \(server.text)", "health checks of \(server.text)")
         switch change {
         case .ejected(let milliseconds, let failures):
             let why = error.map { " (\($0.logText))" } ?? ""
             let time = Quantity.duration.text(of: Int(milliseconds))
             let what = isOnlyOne ? "there is no other upstream" : "others are preferred for \(time)"
-            return .warning("upstream \(server.text) failed \(failures) times in a row\(why): \(what)")
-        case .readmitted: return .info("upstream \(server.text) answers again")
+            return .about(
+                requests,
+                .warning("upstream \(server.text) failed \(failures) times in a row\(why): \(what)"))
+        case .readmitted: return .about(requests, .info("upstream \(server.text) answers again"))
         case .checkedOut:
             let what = isOnlyOne ? "there is no other upstream" : "others are preferred"
-            return .warning("upstream \(server.text) does not pass its health check: \(what)")
-        case .checkedIn: return .info("upstream \(server.text) passes its health check")
+            return .about(
+                checks, .warning("upstream \(server.text) does not pass its health check: \(what)"))
+        case .checkedIn: return .about(checks, .info("upstream \(server.text) passes its health check"))
         }
     }
 }

@@ -91,7 +91,10 @@ package final class RedisSession: Sendable {
         let warnings = Guarded<[String]>([])
         self.warnings = warnings
         client = RedisClient(settings: settings, advises: false) { report in
-            if case .warning(let text) = report { warnings.withLock { $0.append(text) } }
+            switch report {
+            case .info: break
+            case .warning(let text), .unavailable(let text): warnings.withLock { $0.append(text) }
+            }
         }
     }
 

@@ -2,8 +2,10 @@ internal import Primitives
 
 /// A message for the operator.
 package enum RedisReport: Sendable, Equatable {
+    /// The server can be used, so that `unavailable` is over.
     case info(String)
     case warning(String)
+    case unavailable(String)
 }
 
 /// The messages of a client: one when its server fails, one when it is back, one a minute for each kind of error reply.
@@ -65,7 +67,7 @@ final class RedisReports: Sendable {
                 """, isChange
             )
         }
-        if let text { report(.warning(text)) }
+        if let text { report(.unavailable(text)) }
         return isChange
     }
 

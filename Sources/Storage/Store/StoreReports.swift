@@ -6,6 +6,13 @@ package enum OperatorEvent: Sendable, Equatable {
     case info(String)
     case warning(String)
     case error(String)
+    /// An event that tells how a subject is now, and so ends what earlier ones told of the same subject.
+    indirect case about(String, OperatorEvent)
+
+    package var subject: String? { if case .about(let subject, _) = self { subject } else { nil } }
+
+    /// The event without its subject.
+    package var plain: OperatorEvent { if case .about(_, let event) = self { event.plain } else { self } }
 }
 
 /// The events of a store on their way to the log; the same trouble is reported at most once a minute.
@@ -22,7 +29,16 @@ final class StoreReports: Sendable {
         self.log = log
     }
 
+    /// The subject of what `recovered` ends.
+    private static let writing = "the writing of the store"
+
+    /// Reports that nothing can be written until `recovered`.
     func unwritable(_ text: String) {
+        if isDue(.unwritable) { log(.about(Self.writing, .error(text))) }
+    }
+
+    /// Reports trouble whose end `recovered` does not tell.
+    func unwritten(_ text: String) {
         if isDue(.unwritable) { log(.error(text)) }
     }
 
@@ -44,22 +60,25 @@ final class StoreReports: Sendable {
         }
     }
 
+    /// The subject of what `tookOver` ends.
+    private static let waiting = "the process that writes the store"
+
     /// Reports once that another process writes the store.
     func waiting(_ text: String) {
         let isFirst = reported.withLock { $0.updateValue(.max, forKey: .waiting) == nil }
-        if isFirst { log(.warning(text)) }
+        if isFirst { log(.about(Self.waiting, .warning(text))) }
     }
 
     /// Reports that this process writes the store, if it had reported waiting.
     func tookOver(_ text: String) {
         let was = reported.withLock { $0.removeValue(forKey: .waiting) }
-        if was != nil { log(.info(text)) }
+        if was != nil { log(.about(Self.waiting, .info(text))) }
     }
 
     /// Reports that the disk can be written again; the next trouble is reported at once.
     func recovered(_ text: String) {
         let was = reported.withLock { $0.removeValue(forKey: .unwritable) }
-        if was != nil { log(.info(text)) }
+        if was != nil { log(.about(Self.writing, .info(text))) }
     }
 
     private func isDue(_ topic: Topic) -> Bool {

@@ -46,6 +46,7 @@ extension Reason {
         case .verifyFailed: "a delta did not decode; see the log"
         case .busy: "no CPU or memory for the coding"
         case .heldOut: "held out by the experiment"
+        case .notModified: "304: the client had the response already, so there was nothing to send"
         case .notShorter: "a delta would be no shorter"
         default: nil
         }

@@ -31,13 +31,12 @@ enum ReportText {
 
     private static func liveLines(_ live: SavingsReport.Live) -> [String] {
         var lines = [
-            "\(OutputFormat.count(live.requests, "response")), \(share(live.deltas, live.requests)) over a dictionary; bodies "
+            "\(OutputFormat.count(live.requests, "response")), \(hitRate(of: live)) over a dictionary; bodies "
                 + "of \(EstimateText.size(live.bodyBytes)) sent as \(EstimateText.size(live.sentBytes))"
         ]
         if live.deltas > 0 {
             lines.append(
-                "\(OutputFormat.grouped(live.deltaBytes / live.deltas)) bytes per delta"
-                    + samples(live.sampled))
+                "\(OutputFormat.grouped(live.deltaBytes / live.deltas)) bytes per delta" + gain(of: live))
         }
         return lines + reasonLines(live.reasons, "not over a dictionary")
     }
@@ -75,11 +74,13 @@ enum ReportText {
             + ReportAdvice.findings(observed).map { "\($0.level.rawValue): \(OutputFormat.plain($0.text))" }
     }
 
-    /// Returns the gain of the deltas that were coded without a dictionary too; their mean differs from that of all.
-    private static func samples(_ sizes: DeltaSizes) -> String {
-        guard sizes.count > 0 else { return "" }
-        return "; in \(OutputFormat.count(sizes.count, "sample")) "
-            + OutputFormat.grouped(sizes.meanDeltaBytes) + gain(sizes)
+    /// Returns the gain of all deltas, and how many of them were coded without a dictionary too.
+    private static func gain(of live: SavingsReport.Live) -> String {
+        guard let plainBytes = live.deltaPlainBytes else { return "" }
+        let sizes = DeltaSizes(count: live.deltas, deltaBytes: live.deltaBytes, plainBytes: plainBytes)
+        let samples = OutputFormat.count(live.sampled.count, "sample")
+        let rough = live.deltaPlainMargin == nil ? ": too few, so this is rough" : ""
+        return gain(sizes) + " (by \(samples)\(rough))"
     }
 
     private static func gain(_ sizes: DeltaSizes) -> String {
@@ -169,7 +170,9 @@ enum ReportText {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    private static func share(_ part: Int, _ whole: Int) -> String {
-        EstimateText.percent(whole > 0 ? Double(part) / Double(whole) : 0)
+    private static func hitRate(of live: SavingsReport.Live) -> String {
+        let share = EstimateText.percent(live.hitRate ?? 0)
+        return live.notModified > 0
+            ? "\(OutputFormat.grouped(live.notModified)) of them 304, \(share) of the others" : share
     }
 }

@@ -96,12 +96,14 @@ extension OperatorEvent {
         case .info: .info
         case .warning: .warning
         case .error: .error
+        case .about(_, let event): event.level
         }
     }
 
     var text: String {
         switch self {
         case .info(let text), .warning(let text), .error(let text): text
+        case .about(_, let event): event.text
         }
     }
 }

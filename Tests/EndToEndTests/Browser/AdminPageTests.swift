@@ -82,7 +82,9 @@ struct AdminPageTests {
             try page.text("document.querySelector('\(cell(1, column))').title.replaceAll(',', '')")
         }
         #expect(try title(5) == "\(Int(sent)) bytes")
-        #expect(try title(6) == "\(Int(sent - deltas + plain)) bytes sampled")
+        #expect(try title(6) == "\(Int(sent - deltas + plain)) bytes sampled rough")
+        let basis = try page.text("document.querySelector('#basis').textContent")
+        #expect(basis.hasSuffix(" 1 delta was sampled, fewer than ten of some route: the figure is rough."))
         #expect(try title(7) == "\(Int(plain - deltas)) bytes")
         #expect(try page.texts("\(cell(1, 8)) summary") == ["client-new: 1"])
         #expect(try page.texts("#chains tbody tr > :nth-child(2)") == ["/api/feed"])

@@ -145,6 +145,24 @@ internal import Testing
         #expect(text.text.contains("Experiment, 50.0 % of the clients without dictionaries"))
     }
 
+    @Test func `a live proxy tells how rough its figures are, and counts no 304 as a failure`() throws {
+        let folder = try TemporaryFolder()
+        let proxy = try ServedProxy(Self.origin(), in: folder)
+        try folder.write(Self.versions[0], to: "dictionary")
+        for _ in 1...3 { _ = try proxy.curl("/feed") }
+        let delta = try proxy.curl("/feed", "dcz, gzip", over: "dictionary")
+        try #require(delta.head["Content-Encoding"] == "dcz")
+        let tag = try #require(delta.head["ETag"])
+        #expect(try proxy.curl("/feed", "-H", "If-None-Match: \(tag)").head.status == 304)
+        try waitUntil("the delta was sampled") {
+            try report(folder).text.contains(" (by 1 sample: too few, so this is rough)")
+        }
+        let text = try report(folder).text
+        #expect(
+            text.contains("5 responses, 1 of them 304, 25.0 % of the others over a dictionary"), "\(text)")
+        #expect(text.contains("1 response not over a dictionary, not-modified: 304: "), "\(text)")
+    }
+
     @Test(arguments: [#"token: "0123456789abcdef""#, "token_file: FOLDER/token"])
     func `the token of the configuration is sent, from its file too`(setting: String) throws {
         let folder = try TemporaryFolder()

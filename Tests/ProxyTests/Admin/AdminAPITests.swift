@@ -122,6 +122,30 @@ extension [String: Any] {
         #expect(point.ageSeconds >= 0)
     }
 
+    @Test func `a client that has the response already lowers no hit rate`() throws {
+        let tag = #"ETag: "v2""#
+        let proxy = try TestProxy(
+            Origin([json(first), json(second, tag), json(second, tag), wire("HTTP/1.1 404 No", body: [])]))
+        _ = try proxy.fetch("/feed")
+        #expect(try proxy.fetch("/feed", over: first).coding == "dcz")
+        #expect(try proxy.fetch("/feed", #"If-None-Match: "v2""#).status == 304)
+        #expect(try proxy.fetch("/feed").status == 404)
+        let route = try proxy.read("/routes").list("routes")[0]
+        let reasons = route.list("reasons")
+        func count(_ reason: String) -> Double? {
+            reasons.first { $0.text("reason") == reason }?.number("requests")
+        }
+        #expect(count("not-modified") == 1 && count("ineligible-status") == 1)
+        #expect(route.number("requests") == 4 && route.number("not_modified") == 1)
+        let status = try proxy.read("/status")
+        #expect(status.number("requests", "total") == 4 && status.number("requests", "not_modified") == 1)
+        for rate in [route.number("hit_rate"), status.number("requests", "hit_rate")] {
+            #expect(rate.map { abs($0 - 1 / 3) < 0.001 } == true)
+        }
+        let point = try #require(proxy.server.status.totals())
+        #expect(point.requests == 4 && point.deltas == 1 && point.notModified == 1)
+    }
+
     @Test func `status and routes have the numbers of the metrics`() throws {
         let proxy = try TestProxy(
             Origin([json(first), json(second), json(second), json(second)]),
@@ -304,15 +328,21 @@ extension [String: Any] {
         func isReportedDown() throws -> Bool {
             try proxy.read("/status").list("warnings").contains {
                 $0.text("source") == "state" && $0.text("severity") == "error"
-                    && $0.text("text")?.contains("is down") == true
+                    && $0.text("text")?.contains(" is down: there is no other") == true
             }
+        }
+        func isLogged() throws -> Bool {
+            let warnings = try proxy.read("/status").list("warnings").compactMap { $0.text("text") }
+            return warnings.contains { $0.contains("does not pass its health check") }
         }
         try waitUntil("the health check fails") { try healthy() == 0 }
         #expect(try isReportedDown())
+        try waitUntil("the log has it") { try isLogged() }
         #expect(try proxy.read("/status").number("ready") == 0)
         isUp.withLock { $0 = true }
         try waitUntil("the health check passes") { try healthy() == 1 }
         #expect(try !isReportedDown())
+        try waitUntil("what the log said is over") { try !isLogged() }
         #expect(try proxy.read("/status").number("ready") == 1)
     }
 

@@ -6,15 +6,21 @@ internal import Testing
 
 /// The pure parts of the admin listener's reports.
 struct AdminReportTests {
-    /// Bytes of bodies and of deltas, each before and after coding, and of one sample.
+    /// Bytes of bodies and of deltas, each before and after coding, and of samples that are all the same.
     private func measured(
         _ body: Int, _ sent: Int, deltas: (body: Int, sent: Int) = (0, 0),
-        sample: (delta: Int, plain: Int)? = nil
+        sample: (body: Int, delta: Int, plain: Int)? = nil, samples: Int = 1
     ) -> BodyBytes {
         var live = SavingsReport.Live()
         (live.bodyBytes, live.sentBytes) = (body, sent)
         (live.deltaBodyBytes, live.deltaBytes) = deltas
-        if let sample { live.sampled = .init(count: 1, deltaBytes: sample.delta, plainBytes: sample.plain) }
+        var gain = Gain()
+        if let sample {
+            for _ in 0..<samples {
+                gain.sample(bodyBytes: sample.body, deltaBytes: sample.delta, plainBytes: sample.plain)
+            }
+        }
+        live.estimate(by: gain)
         return BodyBytes(live)
     }
 
@@ -24,9 +30,24 @@ struct AdminReportTests {
     }
 
     @Test func `deltas count as their samples were measured`() {
-        let bytes = measured(11_000, 800, deltas: (10_000, 500), sample: (10, 60))
+        let bytes = measured(11_000, 800, deltas: (10_000, 500), sample: (100, 5, 30))
         #expect(bytes.plain == 300 + 3_000 && bytes.saved == 2_500 && bytes.plainBasis == .sampled)
         #expect(bytes.samples == 1)
+    }
+
+    @Test func `a sample whose delta is far shorter than others says no more than one whose is longer`() {
+        for delta in [1, 5, 29] {
+            #expect(
+                measured(11_000, 800, deltas: (10_000, 500), sample: (100, delta, 30)).saved == 2_500,
+                "\(delta)")
+        }
+    }
+
+    @Test func `how exact the saving is, ten samples can say`() {
+        let few = measured(11_000, 800, deltas: (10_000, 500), sample: (100, 5, 30), samples: 9)
+        #expect(few.saved == 2_500 && few.savedMargin == nil)
+        let enough = measured(11_000, 800, deltas: (10_000, 500), sample: (100, 5, 30), samples: 10)
+        #expect(enough.saved == 2_500 && enough.savedMargin == 0)
     }
 
     @Test func `without samples deltas count as their bodies, and that is said`() {
@@ -35,11 +56,11 @@ struct AdminReportTests {
     }
 
     @Test func `dictionaries that cost more save a negative number`() {
-        #expect(measured(1000, 500, deltas: (1000, 500), sample: (50, 40)).saved == -100)
+        #expect(measured(1000, 500, deltas: (1000, 500), sample: (100, 50, 40)).saved == -100)
     }
 
     @Test func `a sum has the least basis of its parts`() {
-        let parts = [measured(10, 5), measured(10, 1, deltas: (10, 1), sample: (1, 4))]
+        let parts = [measured(10, 5), measured(10, 1, deltas: (10, 1), sample: (10, 1, 4))]
         #expect(BodyBytes(parts).plainBasis == .sampled && BodyBytes(parts).plain == 9)
         #expect(BodyBytes(parts).saved == 3 && BodyBytes(parts).samples == 1)
         let uncompressed = measured(10, 1, deltas: (10, 1))
@@ -103,6 +124,21 @@ struct AdminReportTests {
         #expect(events.entries(now: 1000).count == 3)
         events.forgetUntilReload()
         #expect(events.entries(now: 1000).map(\.text) == ["disk"])
+    }
+
+    @Test func `what is over is forgotten: a message tells how its subject is now`() {
+        let events = RecentEvents()
+        events.note(.warning("b"), now: 1000)
+        for text in ["full", "full"] { events.note(.about("disk", .error(text)), now: 1000) }
+        events.note(.about("name", .warning("gone")), now: 1000)
+        #expect(events.entries(now: 1000).map(\.text) == ["gone", "full", "b"])
+        #expect(events.entries(now: 1000).map(\.count) == [1, 2, 1])
+        events.note(.about("disk", .error("read-only")), now: 1000)
+        #expect(events.entries(now: 1000).map(\.text) == ["read-only", "gone", "b"])
+        events.note(.about("disk", .info("writable")), now: 1000)
+        #expect(events.entries(now: 1000).map(\.text) == ["gone", "b"])
+        events.note(.info("fine"), now: 1000)
+        #expect(events.entries(now: 1000).map(\.text) == ["gone", "b"])
     }
 
     @Test func `a flood of messages keeps the latest, and a long one is cut`() {

@@ -58,7 +58,7 @@ private let second = Feed.bytes(version: 1, items: 40)
         (wire("HTTP/1.1 200 OK", "Content-Type: text/event-stream", body: first), "event-stream"),
         (json([0x7b, 0x7d]), "ineligible-size"), (json(first, "Cache-Control: no-transform"), "no-transform"),
         (json(first, "Content-Encoding: compress"), "coded-upstream"),
-        (wire("HTTP/1.1 304 Not Modified", #"ETag: "v1""#), "ineligible-status"),
+        (wire("HTTP/1.1 304 Not Modified", #"ETag: "v1""#), "not-modified"),
         (wire("HTTP/1.1 204 No Content"), "ineligible-status"),
     ])
     func `a reason of the answer is named, on every answer`(bytes: [UInt8], reason: String) throws {

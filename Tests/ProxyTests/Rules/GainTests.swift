@@ -22,9 +22,13 @@ private let second = Feed.bytes(version: 1, items: 40)
         let gzip = try Codec.encode(second.span, .gzip)
         #expect(try proxy.metric(#"dictum_gain_bytes_total{route="/*",stage="delta"}"#) == delta.body.count)
         #expect(try proxy.metric(#"dictum_gain_bytes_total{route="/*",stage="plain"}"#) == gzip.count)
+        #expect(try proxy.metric(#"dictum_gain_bytes_total{route="/*",stage="body"}"#) == second.count)
         let percent = (gzip.count - delta.body.count) * 100 / gzip.count
-        let next = try proxy.fetch("/feed", over: first)
-        #expect(next["Dictum-Explain"]?.hasSuffix(";route-gain=\(percent)%") == true)
+        try waitUntil("the delta is counted") {
+            try proxy.metric(#"dictum_delta_body_bytes_total{route="/*",stage="after"}"#) == delta.body.count
+        }
+        let explained = try proxy.fetch("/feed", over: first)["Dictum-Explain"] ?? "-"
+        #expect(explained.hasSuffix(";route-gain=\(percent)%"), "\(explained)")
     }
 
     @Test(arguments: [[], [#"ETag: "v1""#]])
@@ -47,14 +51,30 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(try proxy.metric(#"dictum_gain_bytes_total{route="/*",stage="delta"}"#) == delta.body.count)
     }
 
-    @Test func `about one delta in 64 is sampled, and never in a fixed rhythm`() {
+    @Test func `the first ten deltas of each route are sampled, then about one in 64 in no fixed rhythm`()
+        throws
+    {
+        let worker = BackgroundWorker()
         let sampler = GainSampler(
-            worker: BackgroundWorker(), memory: MemoryBudget(bytes: 1 << 30), report: { _ in })
-        let turns = (0..<64_000).filter { _ in sampler.takeTurn() }
-        #expect(turns.first == 0)
+            worker: worker, memory: MemoryBudget(bytes: 1 << 30), report: { _ in })
+        var turns: Set<Bool> = []
+        try waitUntil("ten were sampled, with the pauses between them") {
+            guard worker.isIdle else { return false }
+            guard sampler.total(of: "/a")?.sampled.count ?? 0 < 10 else { return true }
+            turns.insert(sampler.takeTurn(of: "/a"))
+            sampler.submit(
+                .init(
+                    route: "/a", body: Array(first.prefix(200)), deltaBytes: 100, codings: [.gzip],
+                    isAcrossURLs: false),
+                levels: CodingLevels())
+            return false
+        }
+        #expect(turns == [true])
+        #expect(sampler.takeTurn(of: "/b"), "the first ten of another route, too")
+        let later = (0..<64_000).filter { _ in sampler.takeTurn(of: "/a") }
         // The mean of a thousand gaps of 1 to 127 has a deviation of 1.2: this is beyond twelve of it.
-        #expect(turns.count > 800 && turns.count < 1_250, "\(turns.count)")
-        #expect(Set(zip(turns, turns.dropFirst()).map { $1 - $0 }).count > 20)
+        #expect(later.count > 800 && later.count < 1_250, "\(later.count)")
+        #expect(Set(zip(later, later.dropFirst()).map { $1 - $0 }).count > 20)
     }
 
     @Test func `what no memory can be had for is not sampled, and nothing is counted`() throws {
@@ -75,8 +95,9 @@ private let second = Feed.bytes(version: 1, items: 40)
     ) -> [RouteGain.Report] {
         var gain = RouteGain()
         return (0..<samples).compactMap {
-            gain.record(
-                deltaBytes: delta, plainBytes: plain, isAcrossURLs: isAcrossURLs,
+            gain.count(bodyBytes: 1_000, deltaBytes: delta)
+            return gain.sample(
+                bodyBytes: 1_000, deltaBytes: delta, plainBytes: plain, isAcrossURLs: isAcrossURLs,
                 now: 1_000_000 + $0 * seconds)
         }
     }
@@ -111,10 +132,27 @@ private let second = Feed.bytes(version: 1, items: 40)
     @Test func `the advice is about the samples since the last report alone`() {
         var gain = RouteGain()
         let reports = (0..<32).compactMap { number in
-            gain.record(
-                deltaBytes: 90, plainBytes: 100, isAcrossURLs: number < 16, now: 1_000_000 + number * 3600)
+            gain.count(bodyBytes: 1_000, deltaBytes: 90)
+            return gain.sample(
+                bodyBytes: 1_000, deltaBytes: 90, plainBytes: 100, isAcrossURLs: number < 16,
+                now: 1_000_000 + number * 3600)
         }
         #expect(reports.map(\.advice) == [.coversURL, .dictionaryOff])
+    }
+
+    @Test func `a report is about all deltas, not about those that happened to be sampled`() throws {
+        var gain = RouteGain()
+        var report: RouteGain.Report?
+        // One delta in ten is a hundred times as long as the others, and none of those is sampled.
+        for number in 0..<160 {
+            gain.count(bodyBytes: 1_000, deltaBytes: number % 10 == 0 ? 100 : 1)
+            guard number % 10 == 1 else { continue }
+            report = gain.sample(
+                bodyBytes: 1_000, deltaBytes: 1, plainBytes: 50, isAcrossURLs: false, now: 1_000_000)
+        }
+        let sum = try #require(report).sum
+        #expect(sum.deltaBytes == 16 * 100 + 136 && sum.plainBytes == 152 * 50 && sum.count == 16)
+        #expect(gain.total.ofAll?.plainBytes == 160 * 50)
     }
 
     @Test func `a gain below zero is rounded away from zero, one above towards it`() {
@@ -133,20 +171,23 @@ private let second = Feed.bytes(version: 1, items: 40)
         for _ in 0..<1_000 {
             var sum = Gain()
             for _ in 0..<40 {
-                let delta = 500 + Int(random.next() % 2_000)
-                sum.add(deltaBytes: delta, plainBytes: 10 * delta + Int(random.next() % 8_001) - 4_000)
+                let body = 500 + Int(random.next() % 2_000)
+                let plain = 10 * body + Int(random.next() % 8_001) - 4_000
+                sum.sample(bodyBytes: body, deltaBytes: Int(random.next() % 1_000), plainBytes: plain)
             }
             let margin = try #require(sum.ratioMargin)
-            if abs(Double(sum.sizes.plainBytes) / Double(sum.sizes.deltaBytes) - 10) <= margin { hits += 1 }
+            if abs(Double(sum.sampled.plainBytes) / Double(sum.sampledBodyBytes) - 10) <= margin {
+                hits += 1
+            }
         }
         #expect(930...970 ~= hits)
     }
 
     @Test func `nothing is said about the error of few samples, and equal samples have none`() {
         var sum = Gain()
-        for _ in 1..<Gain.samplesMin { sum.add(deltaBytes: 10, plainBytes: 100) }
+        for _ in 1..<Gain.samplesMin { sum.sample(bodyBytes: 400, deltaBytes: 10, plainBytes: 100) }
         #expect(sum.ratioMargin == nil)
-        sum.add(deltaBytes: 10, plainBytes: 100)
+        sum.sample(bodyBytes: 400, deltaBytes: 10, plainBytes: 100)
         #expect(sum.ratioMargin == 0)
     }
 }

@@ -56,6 +56,8 @@ import Testing
             atPath: folder.path + "/later", withIntermediateDirectories: false)
         #expect(store.flush())
         #expect(events.all.last == .info("the store \(path) can be written again"))
+        let subjects = events.subjects
+        #expect(subjects.count == 2 && subjects[0] != nil && subjects[0] == subjects[1], "one ends the other")
         store.close()
         let reopened = try DictionaryStore.open(path)
         #expect(

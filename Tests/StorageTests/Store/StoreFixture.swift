@@ -81,7 +81,8 @@ func runCommand(_ name: String, _ arguments: [String]) throws -> String {
 final class StoreEvents: Sendable {
     private let list = Guarded<[OperatorEvent]>([])
 
-    var all: [OperatorEvent] { list.withLock { $0 } }
+    var all: [OperatorEvent] { list.withLock { $0.map(\.plain) } }
+    var subjects: [String?] { list.withLock { $0.map(\.subject) } }
     var errors: [String] {
         all.compactMap { if case .error(let text) = $0 { text } else { nil } }
     }

@@ -159,6 +159,8 @@ import Testing
             return
         }
         #expect(over.contains("this process now writes"))
+        let subjects = events.subjects
+        #expect(subjects[0] != nil && subjects[0] == subjects.last, "one ends the other")
     }
 
     @Test func `private versions are read by their identity alone, and survive one without keys`() throws {

@@ -88,7 +88,8 @@ const reasonTexts = {
   "ineligible-type": "The type is not in compression.types.",
   "ineligible-size": "The body is shorter than min_size.",
   "event-stream": "An event stream.",
-  "ineligible-status": "The status is not 200, as with 304.",
+  "ineligible-status": "The status is not 200, as with errors and redirects.",
+  "not-modified": "The client had the response already (304), so there was nothing to send. The hit rate leaves these out.",
   "ineligible-method": "The method is not GET, HEAD, QUERY or POST.",
   "range": "A part of a body.",
   "no-transform": "The request or the response says no-transform.",
@@ -315,20 +316,24 @@ const show = (status, report) => {
   if (!state.hasConfiguration && byId("config-details").open) showConfiguration();
 };
 
+/** Tells that an estimate has fewer than ten samples of some route. */
+const isRough = ({ saved_margin: half, plain_basis: basis }) => basis === "sampled" && half === undefined;
+
 /** Returns how exact the estimate of saved bytes is. */
 const margin = ({ saved_margin: half, plain_basis: basis }) =>
   basis === "sampled" && half !== undefined ? ` ± ${size(half)}` : "";
 
 const showTiles = (status) => {
   const { bytes, requests } = status;
+  const unmodified = requests.not_modified > 0 ? `, but for ${count(requests.not_modified)} that needed none (304)` : "";
   const tiles = [
     {
       key: "saved", kind: "delta", value: percent(bytes.plain > 0 ? bytes.saved / bytes.plain : undefined),
       text: `fewer bytes of bodies than without dictionaries: ${size(bytes.saved)}${margin(bytes)} saved`,
     },
     {
-      key: "hits", kind: "delta", value: percent(requests.total > 0 ? requests.deltas / requests.total : undefined),
-      text: `hit rate: ${count(requests.deltas)} deltas in ${count(requests.total)} requests`,
+      key: "hits", kind: "delta", value: percent(requests.hit_rate),
+      text: `hit rate: ${count(requests.deltas)} deltas in ${count(requests.total)} requests${unmodified}`,
     },
     {
       key: "sent", kind: "", value: size(bytes.sent),
@@ -344,9 +349,9 @@ const showTiles = (status) => {
     setText(tile.firstElementChild, value);
     setText(tile.lastElementChild, text);
   });
-  const isRough = bytes.plain_basis === "sampled" && bytes.saved_margin === undefined;
+  const rough = isRough(bytes) ? ", fewer than ten of some route: the figure is rough" : "";
   const samples = bytes.samples > 0
-    ? ` ${count(bytes.samples)} deltas were sampled${isRough ? ", too few of some routes to say how exact this is" : ""}.` : "";
+    ? ` ${bytes.samples === 1 ? "1 delta was" : `${count(bytes.samples)} deltas were`} sampled${rough}.` : "";
   setText(byId("basis"), (basisTexts[bytes.plain_basis] ?? "") + samples);
 };
 
@@ -386,7 +391,7 @@ const showRoutes = (routes) => {
       count(route.deltas),
       { update: (cell) => updateShare(cell, route.hit_rate) },
       { text: size(bytes.sent), title: `${count(bytes.sent)} bytes` },
-      { text: size(bytes.plain) + basis, title: `${count(bytes.plain)} bytes, ${bytes.plain_basis}` },
+      { text: size(bytes.plain) + basis, title: `${count(bytes.plain)} bytes, ${bytes.plain_basis}${isRough(bytes) ? ", rough" : ""}` },
       {
         text: bytes.plain_basis === "as-sent" ? "–" : percent(saved), title: `${count(bytes.saved)} bytes${margin(bytes)}`,
         class: saved < 0 ? "bad" : bytes.plain_basis === "as-sent" ? "quiet" : "good",
@@ -587,8 +592,10 @@ byId("config-details").addEventListener("toggle", () => {
 /** Begins the history with what the proxy has kept of the past minutes. */
 const recall = ({ points }, { start_time: start }) => {
   const now = performance.now();
-  state.history = points.map(({ age_seconds: age, requests, deltas, sent_bytes: sent, plain_bytes: plain, coding_seconds: coding }) =>
-    ({ now: now - age * 1000, start, requests, deltas, sent, plain, coding }));
+  state.history = points.map((point) => ({
+    now: now - point.age_seconds * 1000, start, requests: point.requests, deltas: point.deltas, unmodified: point.not_modified,
+    sent: point.sent_bytes, plain: point.plain_bytes, coding: point.coding_seconds,
+  }));
 };
 
 const remember = (status) => {
@@ -596,7 +603,7 @@ const remember = (status) => {
   const sum = Object.values(status.coding_seconds).reduce((total, seconds) => total + seconds, 0);
   const point = {
     now, start: status.start_time, requests: status.requests.total, deltas: status.requests.deltas,
-    sent: status.bytes.sent, plain: status.bytes.plain, coding: sum,
+    unmodified: status.requests.not_modified, sent: status.bytes.sent, plain: status.bytes.plain, coding: sum,
   };
   const last = state.history.at(-1);
   // After a restart all totals begin again.
@@ -633,10 +640,11 @@ const charts = [
   {
     title: "Hit rate", first: "share of deltas", most: 1, format: percent,
     lines: () => {
-      const requests = rates("requests");
-      return [rates("deltas").map(({ now, value }, place) => ({
-        now, value: requests[place].value > 0 ? Math.min(1, value / requests[place].value) : undefined,
-      }))];
+      const [requests, unmodified] = [rates("requests"), rates("unmodified")];
+      return [rates("deltas").map(({ now, value }, place) => {
+        const others = requests[place].value - unmodified[place].value;
+        return { now, value: others > 0 ? Math.min(1, value / others) : undefined };
+      })];
     },
   },
   {

@@ -165,7 +165,7 @@ extension StoreWriter {
             try database.ask(for: versions.map { Removal($0, isSparing: false) })
         } catch {
             memory.counters.withLock { $0.writeErrors += 1 }
-            reports.unwritable(
+            reports.unwritten(
                 "the process that writes the store \(configuration.path) could not be asked to forget versions: "
                     + "\(error.reason); it is asked again until it can")
             queue.asyncAfter(deadline: .now() + configuration.retrySeconds) { [weak self] in

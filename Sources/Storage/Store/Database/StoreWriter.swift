@@ -269,7 +269,7 @@ final class StoreWriter: Sendable {
         case .damaged(let reason):
             startAnew(because: reason)
         case .rejected(let reason):
-            reports.unwritable("the store \(configuration.path) refused rows, which were dropped: \(reason)")
+            reports.unwritten("the store \(configuration.path) refused rows, which were dropped: \(reason)")
         case .refused(let error):
             retryLater(connectionLost: true)
             reports.unwritable("\(error); until then dictionaries are kept in memory only")
