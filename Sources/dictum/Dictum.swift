@@ -100,6 +100,10 @@ struct Dictum: ParsableCommand {
             ["serve", "check", "report", "purge"].contains(command)
         else { return nil }
         let shown = OutputFormat.plain(word)
+        if command == "purge", !word.contains("://") {
+            return
+                "unexpected argument \"\(shown)\": name what to forget by --host, --path, --route or --user"
+        }
         let option = !word.contains("://") ? "--config" : command == "serve" ? "--upstream" : "--admin"
         return "unexpected argument \"\(shown)\": did you mean \(option) \(shown)?"
     }

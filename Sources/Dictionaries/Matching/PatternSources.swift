@@ -22,11 +22,25 @@ struct PatternSources {
         }
         pathname = Array(rest[..<searchStart])
         search = searchStart < rest.endIndex ? Array(rest[(searchStart + 1)...]) : nil
-        absolute.unicodeScalars.append(
-            contentsOf: start < tokens.count ? scalars[tokens[start].offset...] : [])
+        let place = start < tokens.count ? tokens[start].offset : scalars.count
+        absolute.unicodeScalars.append(contentsOf: scalars[place...])
         let base = try base(basePath: basePath, isWholeURL: start > 0)
         // The standard concatenates texts: a slash of the base may belong to the group behind it.
-        if !base.isEmpty { self = try PatternSources(base + absolute, basePath: "/", origin: nil) }
+        if !base.isEmpty { self = try Self.inPlace(base, absolute, behind: place) }
+    }
+
+    /// Returns the sources of two texts, with offsets in the text of which the second is the part from `place` on.
+    private static func inPlace(_ base: String, _ rest: String, behind place: Int) throws(PatternError)
+        -> PatternSources
+    {
+        var sources = try PatternSources(base + rest, basePath: "/", origin: nil)
+        let surplus = base.unicodeScalars.count - place
+        func moved(_ token: PatternToken) -> PatternToken {
+            PatternToken(kind: token.kind, offset: max(0, token.offset - surplus))
+        }
+        sources.pathname = sources.pathname.map(moved)
+        sources.search = sources.search?.map(moved)
+        return sources
     }
 
     /// Returns the text that makes the pattern absolute.

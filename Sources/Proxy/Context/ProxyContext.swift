@@ -181,14 +181,15 @@ final class TLSServers: Sendable {
     /// Reloads certificates that have changed on disk; blocks.
     func refresh(_ report: (OperatorEvent) -> Void) {
         for (address, server) in servers {
+            func tell(_ event: OperatorEvent) { report(.about("\(address): tls", event)) }
             switch server.refresh() {
             case .unchanged: break
             case .read:
-                report(.info("\(address): the certificates have changed, and new connections get them"))
+                tell(.info("\(address): the certificates have changed, and new connections get them"))
             case .refused(let error):
-                report(.error("\(address): tls: \(error.text); keeping the current certificate"))
+                tell(.error("\(address): tls: \(error.text); keeping the current certificate"))
             case .overdue(let file):
-                report(
+                tell(
                     .warning(
                         "\(address): tls: \(file): the OCSP response is overdue or about another certificate, and not sent: renew it"
                     ))

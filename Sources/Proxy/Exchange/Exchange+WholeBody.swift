@@ -246,7 +246,9 @@ extension Exchange {
 
     /// Has a delta that goes out compared with coding without a dictionary, if it is its turn.
     private func sampleGain(of body: [UInt8], deltaBytes: Int) {
-        guard let version = dictionary.version, context.gain.takeTurn(of: gainRoute) else { return }
+        guard body.count <= GainSampler.bodyBytesMax, let version = dictionary.version,
+            context.gain.takeTurn(of: gainRoute)
+        else { return }
         let compression = context.configuration.compression
         // URLs have other names in a private chain.
         let isNamed = !version.chainKey.scope.isSealed

@@ -10,6 +10,8 @@ extension SharedMemory {
     private static let skewMicroseconds: Int64 = 1_000_000
     private static let purgeMilliseconds = 100
     private static let deletionsMax = 500
+    /// The batches of deletions that wait; what is beyond expires in the shared store.
+    private static let deletionBatchesMax = 20
     private static let replySeconds = 5
     /// The least age of an order that it says, in milliseconds: a younger one is as good as new.
     private static let ageMin: Int64 = 1_000
@@ -29,8 +31,8 @@ extension SharedMemory {
 
     /// The same without a wait; `onEnd` may be called at once.
     ///
-    /// An order that the shared store does not confirm is given again until it does. The versions are removed there once, as far
-    /// as it can be reached: each node that heeds the order removes those that it knows, and what is missed expires.
+    /// An order that the shared store does not confirm is given again until it does, and so are the deletions, apart from it:
+    /// with them it could be too large for the gate for ever.
     func tell(
         _ order: PurgeOrder, removed: [Storage.Version],
         onEnd: @escaping @Sendable (_ isConfirmed: Bool) -> Void = { _ in }
@@ -49,6 +51,11 @@ extension SharedMemory {
 
     /// Gives the orders again that wait for it.
     func tellWaiting() {
+        let deletions = waitingDeletions.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        for keys in deletions { delete(batch: keys) }
         let orders = waitingOrders.withLock { $0.take() }
         guard !orders.isEmpty else { return }
         send(orders) { [self] isConfirmed in
@@ -84,23 +91,25 @@ extension SharedMemory {
         for notice in notices {
             switch notice {
             case .waits:
-                report(
+                tellOrders(
                     .warning(
                         """
                         store.shared: an order to forget, of a purge or a log-out, was not confirmed, so other nodes may keep \
                         what it names: it is given again until it is confirmed, as long as this node runs
                         """))
             case .overflows:
-                report(
+                tellOrders(
                     .warning(
                         """
                         store.shared: over \(WaitingOrders.countMax) orders to forget wait, so the oldest are dropped: once \
                         the shared store is back, purge what must be forgotten
                         """))
-            case .isOver: report(.info("store.shared: the orders to forget that waited are confirmed"))
+            case .isOver: tellOrders(.info("store.shared: the orders to forget that waited are confirmed"))
             }
         }
     }
+
+    private func tellOrders(_ event: OperatorEvent) { report(.about("orders to forget", event)) }
 
     /// Returns the time of an order, in milliseconds since 1970; nil unless a node with the common key had just signed it.
     ///
@@ -183,12 +192,28 @@ extension SharedMemory {
         }.map { Array($0.utf8) }
     }
 
-    /// Removes keys from the shared store, as far as it can be reached now.
+    /// Removes keys from the shared store, now or as soon as it can be reached.
     private func delete(_ keys: [[UInt8]]) {
         for start in stride(from: 0, to: keys.count, by: Self.deletionsMax) {
-            let some = Array(keys[start..<min(start + Self.deletionsMax, keys.count)])
-            try? client.send([.delete(some)], .background) { _ in }
+            delete(batch: Array(keys[start..<min(start + Self.deletionsMax, keys.count)]))
         }
+    }
+
+    private func delete(batch keys: [[UInt8]]) {
+        do throws(RedisFailure) {
+            try client.send([.delete(keys)], .background) { [weak self] result in
+                guard case .success(let replies) = result, replies.allSatisfy({ $0.error == nil }) else {
+                    self?.deleteLater(keys)
+                    return
+                }
+            }
+        } catch {
+            deleteLater(keys)
+        }
+    }
+
+    private func deleteLater(_ keys: [[UInt8]]) {
+        waitingDeletions.withLock { if $0.count < Self.deletionBatchesMax { $0.append(keys) } }
     }
 }
 

@@ -61,6 +61,8 @@ final class SharedMemory: Sendable {
     let purgeMaker: PurgeMaker
     let purges = Guarded((former: PurgeList(), waiting: PurgeList(countMax: .max)))
     let waitingOrders = Guarded(WaitingOrders())
+    /// The keys to be removed from the shared store, in batches, which it has not confirmed.
+    let waitingDeletions = Guarded<[[[UInt8]]]>([])
     let corruptReminder = Reminder()
 
     /// The number of different versions that requests wait for.

@@ -69,7 +69,7 @@ final class GainSampler: Sendable {
     /// Measures a sample later, or drops it.
     func submit(_ sample: Sample, levels: CodingLevels) {
         let now = Int64(SystemClock.monotonicNanoseconds)
-        guard sample.body.count <= Self.bodyBytesMax, restsUntil.load(ordering: .relaxed) <= now,
+        guard restsUntil.load(ordering: .relaxed) <= now,
             restsUntil.exchange(.max, ordering: .relaxed) <= now
         else { return }
         let isTaken = worker.submit { [self] in

@@ -196,6 +196,16 @@ struct URLPatternTests {
         }
     }
 
+    @Test func `a mistake has its place in the text as it was written, whatever it is relative to`() {
+        for (text, offset) in [("items/{x", 6), ("http://a.test/items/{x", 20), ("/items/{x", 7)] {
+            #expect {
+                try URLPattern(text, basePath: "/shop/list", origin: "http://a.test")
+            } throws: {
+                ($0 as? PatternError)?.offset == offset
+            }
+        }
+    }
+
     @Test func `a pattern is accepted up to its longest length and not beyond`() throws {
         let longest = "/" + String(repeating: "a", count: URLPattern.bytesMax - 1)
         #expect(try URLPattern(longest).matches(path: longest, query: nil))
