@@ -56,7 +56,7 @@ package enum Personal {
 
     /// Returns true if a credential may have chosen the response, whatever the request is known to have had.
     ///
-    /// Who saves requests may leave their credentials out. `*` stands for any field.
+    /// A saved request may lack its credentials, as in a HAR file of a browser. `*` stands for any field.
     package static func mayVaryByUser(_ response: ResponseFacts, policy: PersonalPolicy) -> Bool {
         response.varyNames.contains {
             ["*", "cookie", "authorization"].contains($0) || policy.matches(fieldName: $0)

@@ -7,12 +7,12 @@ struct TLSStaple: Sendable {
     let bytes: [UInt8]
     /// The time by which there is a newer one, in seconds since 1970; nil if the response does not say.
     private var endSeconds: Int?
-    /// False for a response about another certificate: the former one, if it is renewed after the certificate.
+    /// False for a response about another certificate, such as the former one while the new response is not there yet.
     private var isFitting = false
 
     /// Reads a response in DER; throws if it is none.
     ///
-    /// What it says about the certificate is for clients, who also verify who has signed it.
+    /// Clients judge the status in it and verify its signature; Dictum does neither.
     init(_ file: String, for certificate: OpaquePointer, issuer: OpaquePointer?) throws(TLSError) {
         self.file = file
         bytes = try TLSFile.read(file)

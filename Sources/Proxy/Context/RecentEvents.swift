@@ -13,7 +13,7 @@ final class RecentEvents: Sendable {
         /// The time of the last message, in seconds since 1970.
         var time: Int
         var count: Int
-        /// What the message tells of; nil if no later one ends it.
+        /// The subject of the message, of which a later one ends it; nil if none does.
         var subject: String?
         /// True if the message is over once another configuration is in effect.
         var endsAtReload = false

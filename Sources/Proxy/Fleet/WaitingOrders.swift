@@ -10,7 +10,7 @@ struct SharedOrder: Sendable {
 
 /// The orders to forget that the shared store has not confirmed, until it does; a pure value.
 struct WaitingOrders: Sendable {
-    /// What the operator is to know of them.
+    /// The news about them for the operator.
     enum Notice: Sendable, Equatable {
         /// Some wait, and none did before.
         case waits

@@ -98,7 +98,7 @@ private struct ClientSample: Sendable {
 
     func isMature(at now: Int) -> Bool { now - lastJoinedAt >= Self.seconds }
 
-    /// What a client saves beyond so many times its cost is not recorded.
+    /// The savings of a client that are recorded at most, in multiples of its cost.
     static let savingsMax = 8
 
     /// Returns the bytes saved beyond the costs, those of each client up to so many times its cost.

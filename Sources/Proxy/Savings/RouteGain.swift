@@ -1,4 +1,4 @@
-/// What deltas save: the sums of all, and of the samples that say what they would be without a dictionary.
+/// The sums of all deltas, and of the samples that were also coded without a dictionary: together they say what deltas save.
 ///
 /// The one rule for that is here: deltas would be as much of their bodies as their samples are in the best other coding. A
 /// few deltas have most of the bytes of all, and which they are is chance, so that the ratio to the deltas of a few samples

@@ -62,7 +62,7 @@ package struct SavingsReport: Codable, Sendable {
         package var sentBytes = 0
         /// Deltas that were also coded without a dictionary.
         package var sampled = DeltaSizes()
-        /// What all deltas would be in the best other coding, as `Gain` has it of the samples; nil without any.
+        /// The bytes of all deltas' bodies in the best other coding, as `Gain` estimates them; nil without a sample.
         package var deltaPlainBytes: Int?
         /// The half of the interval around it that has the true value in 95 of 100 cases; nil with too few samples.
         package var deltaPlainMargin: Int?
