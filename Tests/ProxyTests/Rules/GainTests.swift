@@ -27,7 +27,9 @@ private let second = Feed.bytes(version: 1, items: 40)
         try waitUntil("the delta is counted") {
             try proxy.metric(#"dictum_delta_body_bytes_total{route="/*",stage="after"}"#) == delta.body.count
         }
-        let explained = try proxy.fetch("/feed", over: first)["Dictum-Explain"] ?? "-"
+        // With the same codings, because this delta may be sampled before its response is explained.
+        let explained =
+            try proxy.fetch("/feed", over: first, accept: "dcz, gzip, br;q=0")["Dictum-Explain"] ?? "-"
         #expect(explained.hasSuffix(";route-gain=\(percent)%"), "\(explained)")
     }
 
