@@ -38,6 +38,16 @@ package enum BodyFraming: Equatable, Sendable {
         return declared ?? .untilClose
     }
 
+    /// True if one Content-Length has this number, in as few digits as it takes.
+    static func isDeclared(length: UInt64, by headers: borrowing Headers) -> Bool {
+        var (count, isEqual) = (0, false)
+        headers.forEachValue(of: .contentLength) { value in
+            count += 1
+            isEqual = number(value) == length && (value.count == 1 || value[0] != 0x30)
+        }
+        return count == 1 && isEqual
+    }
+
     private static func declared(
         by headers: borrowing Headers, version: HTTPVersion
     ) throws(ParseError) -> BodyFraming? {

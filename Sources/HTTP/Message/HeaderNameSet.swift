@@ -1,6 +1,7 @@
 /// A set of field names that is compared with all lines of a section in one pass.
 package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
-    private var numbers = HeaderNumberSet()
+    /// The well-known names of the set.
+    private(set) var numbers = HeaderNumberSet()
     private var others: [HeaderName] = []
 
     package init(arrayLiteral names: HeaderName...) {
@@ -35,7 +36,9 @@ package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
     }
 
     /// False if the set surely has no name of a section with these well-known ones.
-    func mayMeet(_ seen: HeaderNumberSet) -> Bool { !others.isEmpty || numbers.meets(seen) }
+    func mayMeet(_ seen: HeaderNumberSet) -> Bool {
+        !others.isEmpty && seen.contains(0) || numbers.meets(seen)
+    }
 
     @inline(__always)
     func contains(id: UInt8, _ name: Span<UInt8>) -> Bool {
@@ -45,12 +48,21 @@ package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
     }
 }
 
-/// A set of well-known names, one bit for each number.
+/// A set of well-known names, one bit for each number; 0 stands for all others.
 struct HeaderNumberSet: Sendable {
     private var bits: InlineArray<4, UInt64> = [0, 0, 0, 0]
 
     mutating func insert(_ number: UInt8) {
         bits[Int(number >> 6)] |= 1 << UInt64(number & 63)
+    }
+
+    /// Removes the numbers of another set.
+    mutating func subtract(_ other: HeaderNumberSet) {
+        for index in bits.indices { bits[index] &= ~other.bits[index] }
+    }
+
+    mutating func remove(_ number: UInt8) {
+        bits[Int(number >> 6)] &= ~(1 << UInt64(number & 63))
     }
 
     func meets(_ other: HeaderNumberSet) -> Bool {

@@ -15,11 +15,6 @@ extension Headers {
         return false
     }
 
-    package mutating func removeAll(_ names: HeaderNameSet) {
-        guard mayContainAny(of: names) else { return }
-        removeLines { line, block in names.contains(id: line.id, block.extracting(line.name)) }
-    }
-
     /// True if every line of another section occurs here too, byte for byte, except lines with names in
     /// `ignored`.
     package func holdsLines(of other: Headers, ignoring ignored: HeaderNameSet) -> Bool {
@@ -68,10 +63,9 @@ extension Headers {
             if let name = HeaderName(String(member)) { named.append(name) }
         }
         for name in named where name != kept && !Self.neverConnectionFields.contains(name) { remove(name) }
-        guard mayContainAny(of: Self.connectionFields) else { return }
-        let keptID = kept?.id ?? 0
+        guard let kept else { return removeAll(Self.connectionFields) }
         removeLines { line, block in
-            Self.connectionFields.contains(id: line.id, block.extracting(line.name)) && line.id != keptID
+            Self.connectionFields.contains(id: line.id, block.extracting(line.name)) && line.id != kept.id
         }
     }
 

@@ -20,7 +20,7 @@ package struct Headers: Sendable {
 
     private(set) var block: [UInt8] = []
     private(set) var lines: [Line] = []
-    /// The well-known names that have been here.
+    /// The well-known names that may be here, and 0 if any other may.
     ///
     /// Most look-ups are for names that have not.
     private var seen = HeaderNumberSet()
@@ -60,19 +60,16 @@ package struct Headers: Sendable {
 
     /// Appends a line; bytes that no field value may hold (RFC 9110 section 5.5) become blanks.
     package mutating func append(_ name: HeaderName, _ value: Span<UInt8>) {
+        let value = value.extracting(value.trimmedRange(0..<value.count))
+        guard value.endOfFieldValue(0..<value.count) == value.count else {
+            let blanked = value.indices.map { ASCII.isFieldValue(value[$0]) ? value[$0] : ASCII.space }
+            return append(name, blanked.span)
+        }
         let start = block.count
         name.write(into: &block)
         let nameEnd = block.count - 2
-        let value = value.extracting(value.trimmedRange(0..<value.count))
-        if value.endOfFieldValue(0..<value.count) == value.count {
-            block.append(value)
-        } else {
-            for index in value.indices {
-                block.append(ASCII.isFieldValue(value[index]) ? value[index] : ASCII.space)
-            }
-        }
-        block.append(ASCII.carriageReturn)
-        block.append(ASCII.lineFeed)
+        block.append(value)
+        block.append("\r\n")
         addLine(id: name.id, start: start, nameEnd: nameEnd, end: block.count)
     }
 
@@ -106,28 +103,34 @@ package struct Headers: Sendable {
     }
 
     private mutating func addLine(id: UInt8, start: Int, nameEnd: Int, end: Int) {
-        if id != 0 { seen.insert(id) }
+        seen.insert(id)
         lines.append(Line(start: UInt32(start), nameEnd: UInt32(nameEnd), end: UInt32(end), id: id))
     }
 
     /// False if there is surely no line of this name.
     @inline(__always)
-    func mayContain(_ name: HeaderName) -> Bool { name.id == 0 || seen.contains(name.id) }
-
-    /// False if there is surely no line with any of these names.
-    func mayContainAny(of names: HeaderNameSet) -> Bool { names.mayMeet(seen) }
+    func mayContain(_ name: HeaderName) -> Bool { seen.contains(name.id) }
 
     package mutating func remove(_ name: HeaderName) {
         guard mayContain(name) else { return }
         removeLines { line, block in name.matches(id: line.id, block.extracting(line.name)) }
+        if name.id != 0 { seen.remove(name.id) }
+    }
+
+    /// Removes every line with one of the names.
+    package mutating func removeAll(_ names: HeaderNameSet) {
+        guard names.mayMeet(seen) else { return }
+        removeLines { line, block in names.contains(id: line.id, block.extracting(line.name)) }
+        seen.subtract(names.numbers)
     }
 
     /// Removes every line of this name, and of each that a server which passes fields on as variables takes for it, such as
     /// `X_Name` for `X-Name`.
     package mutating func removeLookalikes(of name: HeaderName) {
+        // No well-known name looks like another.
+        guard name.id == 0 || seen.contains(name.id) || seen.contains(0) else { return }
         let text = name.text
         removeLines { line, block in
-            // No well-known name looks like another.
             name.id != 0 && line.id != 0
                 ? name.id == line.id : block.extracting(line.name).looksLikeName(text.utf8.span)
         }

@@ -27,12 +27,7 @@ extension ServerConnection {
         response.offset = io.output.totalBytes
         response.wasPersistent = state.isPersistent
         let persists = state.responseStarted(endsWithConnection: framing == .untilClose)
-        head.headers.removeAll(framing == .none ? Self.connectionFields : Self.framingFields)
-        switch framing {
-        case .length(let count): head.headers.append(.contentLength, count)
-        case .chunked: head.headers.append(.transferEncoding, "chunked")
-        case .untilClose, .none: break
-        }
+        Self.setFraming(framing, in: &head.headers)
         // A 426 has an Upgrade field, which applies to this hop only (RFC 9110 section 15.5.22).
         if head.headers.contains(.upgrade) { head.headers.append(.connection, "upgrade") }
         if !persists {
@@ -50,6 +45,19 @@ extension ServerConnection {
         response.framing = framing
         append { HeadWriter.write(head, into: &$0) }
         core.attend(io.token)
+    }
+
+    private static func setFraming(_ framing: BodyFraming, in headers: inout Headers) {
+        // Most bodies go out as they came, with the length that their heads have.
+        if case .length(let count) = framing, BodyFraming.isDeclared(length: count, by: headers) {
+            return headers.removeAll(connectionFields)
+        }
+        headers.removeAll(framing == .none ? connectionFields : framingFields)
+        switch framing {
+        case .length(let count): headers.append(.contentLength, count)
+        case .chunked: headers.append(.transferEncoding, "chunked")
+        case .untilClose, .none: break
+        }
     }
 
     /// Sends a 101, after which both sides' bytes pass unchanged (RFC 9110 section 7.8).

@@ -14,9 +14,10 @@ final class OriginNotes: Sendable {
         isUsed.load(ordering: .relaxed) && hashes.withLock { $0[hash & (Self.slots - 1)] == hash }
     }
 
-    /// Notes a hash, or forgets it unless `isTrue`.
-    func note(_ hash: Int, _ isTrue: Bool) {
+    /// Notes a hash, or forgets it unless `isTrue`; while there is nothing to forget, none is made.
+    func note(_ hash: @autoclosure () -> Int, _ isTrue: Bool) {
         guard isTrue || isUsed.load(ordering: .relaxed) else { return }
+        let hash = hash()
         hashes.withLock { hashes in
             if hashes.isEmpty { hashes = [Int](repeating: 0, count: Self.slots) }
             let slot = hash & (Self.slots - 1)

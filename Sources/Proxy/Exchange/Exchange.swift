@@ -88,14 +88,15 @@ final class Exchange: Handler {
     // MARK: 1. The request's head has come
 
     /// Finds the route, and reads the facts that decide.
-    init(_ received: RequestHead, framing: BodyFraming, on client: any ResponseStream, of proxy: ReverseProxy)
-    {
+    init(
+        _ head: consuming RequestHead, framing: BodyFraming, on client: any ResponseStream,
+        of proxy: ReverseProxy
+    ) {
         self.proxy = proxy
         self.client = client
         context = proxy.context
         peer = context.peer(of: client)
-        let authority = received.authority
-        var head = received
+        let authority = head.authority
         var isTwin = false
         var url = PathAndQuery(path: head.target.path, query: head.target.query)
         var choice = context.routes.choose(url, authority: authority)
@@ -124,7 +125,7 @@ final class Exchange: Handler {
         request = head
         unsafe ownBody = ResponseBody(memory: share.memory)
         record.timeMicroseconds = Int(SystemClock.unixMilliseconds) * 1000
-        record.version = head.version
+        record.version = request.version
         record.routeIndex = route.index
         record.isFromBrowser = facts.secFetchSite != nil
         record.isPrivate = route.policy.scope != .public || linked == nil && choice.isPrivate
