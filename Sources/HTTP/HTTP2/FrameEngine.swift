@@ -73,6 +73,9 @@ extension FrameEngineOwner {
     // Owned: made in `init`, freed in `deinit`.
     private let session: OpaquePointer
     unowned let owner: any FrameEngineOwner
+    /// True once this side has ended the session by itself: nghttp2 before 1.52.0-1+deb12u3 and 1.68.1 aborts the process if it
+    /// is given further frames after an end within a callback (CVE-2026-27135).
+    private var isTerminated = false
     /// The payload of the PRIORITY_UPDATE that is being read.
     var priorityUpdate: [UInt8] = []
 
@@ -127,6 +130,8 @@ extension FrameEngineOwner {
         // RFC 9113 section 5.1 lets a server forget closed streams; keeping them costs memory.
         unsafe nghttp2_option_set_no_closed_streams(options, 1)
         unsafe nghttp2_option_set_max_deflate_dynamic_table_size(options, 4096)
+        // HTTP2Budget limits resets, counts what exceeds it, and refills with responses.
+        unsafe nghttp2_option_set_stream_reset_rate_limit(options, 1 << 40, 1 << 40)
         // Read here: nghttp2 1.52 itself writes to streams that it has freed if such frames had announced them.
         unsafe nghttp2_option_set_user_recv_extension_type(options, HTTP2Frame.Kind.priorityUpdate.rawValue)
         return unsafe options
@@ -134,10 +139,11 @@ extension FrameEngineOwner {
 
     // MARK: Bytes
 
-    /// Reads the peer's bytes; returns the error after which the session can be used no more.
+    /// Reads the peer's bytes, unless the session has been terminated; returns the error after which it can be used no more.
     ///
     /// The session itself reports all other errors of the connection.
     func receive(_ bytes: Span<UInt8>) -> HTTP2Error? {
+        guard !isTerminated else { return nil }
         // Safe: nghttp2 reads within the span and keeps no pointer.
         let code = unsafe bytes.withUnsafeBufferPointer {
             unsafe nghttp2_session_mem_recv(session, $0.baseAddress, $0.count)
@@ -191,6 +197,9 @@ extension FrameEngineOwner {
 
     /// True if the client's window has no room for bytes of any stream.
     var isWindowClosed: Bool { unsafe nghttp2_session_get_remote_window_size(session) <= 0 }
+
+    /// True if this side's window has no room for another byte of any body.
+    var isOwnWindowClosed: Bool { unsafe nghttp2_session_get_local_window_size(session) <= 0 }
 
     /// True if the engine has the stream, open or half-closed.
     func knows(stream: Int32) -> Bool { unsafe nghttp2_session_find_stream(session, stream) != nil }
@@ -275,6 +284,7 @@ extension FrameEngineOwner {
 
     /// Ends the connection with an error once the output is sent.
     func terminate(_ error: HTTP2Error) {
+        isTerminated = true
         _ = unsafe nghttp2_session_terminate_session(session, error.rawValue)
     }
 }

@@ -35,6 +35,9 @@ struct RequestAssembler: Sendable {
 
     init(limits: MessageLimits) { self.limits = limits }
 
+    /// True if no response to the request may have a body, whether the request is valid or not.
+    var isHead: Bool { method.span.equals("HEAD") }
+
     // MARK: Fields
 
     /// Adds a field of the request's head, or of its trailers.
@@ -61,6 +64,9 @@ struct RequestAssembler: Sendable {
             fail(error)
         }
     }
+
+    /// Keeps nothing of a request that is refused, and only counts what still comes.
+    mutating func forget() { fail(.headTooLarge) }
 
     private mutating func fail(_ error: ParseError) {
         self.error = error

@@ -76,10 +76,13 @@ extension HTTP2Session {
         guard let engine else { return }
         waits.streamsCheckAt = core.now + streamsCheckInterval
         var isWaiting = false
+        // Bodies that others take slowly hold the window, and no client can send what has no room.
+        let hasRoomForBodies = !engine.isOwnWindowClosed
         for stream in Array(streams.values) {
             let isBlocked = stream.waitsForClient
             isWaiting = isWaiting || isBlocked
             stream.noteWindow(isClosed: isBlocked && engine.isWindowClosed(stream: stream.id))
+            if !hasRoomForBodies { stream.bodyPace.restart(at: core.now, settings.pace) }
             guard let deadline = stream.deadline else { continue }
             if deadline <= core.now {
                 count(stream.isOutputLate ? .stalledResponse : .stalledRequest)

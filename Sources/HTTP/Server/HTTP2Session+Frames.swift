@@ -66,9 +66,20 @@ extension HTTP2Session: FrameEngineOwner {
         let before = stream.assembler.fieldBytes
         stream.received(name, value)
         fieldBytes += stream.assembler.fieldBytes - before
-        guard fieldBytes > Self.fieldBytesMax else { return true }
-        count(.heads)
-        return false
+        return fieldBytes <= Self.fieldBytesMax || refuse(stream)
+    }
+
+    /// Refuses a request for whose fields there is no room beside those of others, so that these go on and the client may send
+    /// it again; returns false if the connection must end.
+    private func refuse(_ stream: HTTP2Stream) -> Bool {
+        let isRefused = ids.endedEarly.contains(stream.id)
+        if !isRefused { count(.heads) }
+        // One section alone may not have it all, and trailers belong to a request that has begun.
+        guard stream.assembler.fieldBytes <= Self.fieldBytesMax, !stream.state.hasBegun else { return false }
+        guard !isRefused else { return true }
+        ids.end(stream.id, byClient: false)
+        stream.assembler.forget()
+        return true
     }
 
     func headEnded(stream id: Int32, endsStream: Bool) {
@@ -129,7 +140,8 @@ extension HTTP2Session: FrameEngineOwner {
             // RFC 9113 section 8.1: the rest of the request is of no use.
             if !stream.state.isRequestEnded { engine?.reset(stream: frame.stream, .noError) }
         case .reset where frame.error != HTTP2Error.noError.rawValue:
-            countReset(of: frame.stream)
+            // What an upstream breaks off is no fault of the client.
+            if streams[frame.stream]?.isGivenUp != true { countReset(of: frame.stream) }
         case .reset, .goAway, .continuation, .priority, .priorityUpdate, .other: break
         }
     }

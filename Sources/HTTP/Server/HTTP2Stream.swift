@@ -34,8 +34,12 @@ final class HTTP2Stream {
     /// The event for which the application waits.
     private var awaited = Awaited.nothing
     private(set) var bytesSent = 0
+    /// The bytes that had been sent before the response began.
+    private var formerBytesSent = 0
     private let begunAt: Int64
     private var hasSentBody = false
+    /// True once the application has given the response up, for a cause that lies behind it.
+    private(set) var isGivenUp = false
     /// An object of the application that lives as long as the stream.
     private var kept: AnyObject?
 
@@ -137,10 +141,10 @@ final class HTTP2Stream {
         state.refuse()
         session.refuse(refusal) { head, body in
             let before = bytesSent
-            start(head, body: .length(UInt64(body.count)))
+            start(head, body: assembler.isHead ? .none : .length(UInt64(body.count)))
             write(body.span)
             finish()
-            return bytesSent - before + body.count
+            return bytesSent - before
         }
         if state.response == .none { session.reset(self, .refusedStream) }
     }
@@ -315,6 +319,7 @@ extension HTTP2Stream: ResponseStream {
         head.headers.removeConnectionFields()
         session.complete(&head)
         correctPriority(by: head.headers)
+        formerBytesSent = bytesSent
         // The head counts with its length in HTTP/1.1. HPACK makes it shorter, but by how much is known only after the
         // exchange has been counted.
         bytesSent += head.headers.block.count
@@ -381,11 +386,13 @@ extension HTTP2Stream: ResponseStream {
         guard isOpen, head != nil, state.withdraw() else { return false }
         head = nil
         queue = ResponseQueue()
+        bytesSent = formerBytesSent
         return true
     }
 
     func abort() {
         guard isOpen else { return }
+        isGivenUp = true
         state.abandon()
         // The session holds a stream for as long as it waits.
         awaited = .nothing

@@ -16,6 +16,35 @@ internal import Testing
         #expect(server.journal.all == ["begin /feed"])
     }
 
+    @Test func `a HEAD that is refused gets a head alone`() throws {
+        let server = try TestServer { $0.answer("") }
+        let peer = try HTTP2Peer(server)
+        peer.request(1, "/" + String(repeating: "a", count: 9_000), method: "HEAD")
+        #expect(peer.response(1)?.status == "414")
+        #expect(!peer.frames.contains { $0.type == HTTP2Peer.Kind.data })
+        peer.request(3, "/" + String(repeating: "a", count: 9_000))
+        #expect(peer.response(3)?.text == "no\n")
+    }
+
+    @Test func `what is taken back was not sent`() throws {
+        let server = try TestServer { request in
+            if request.path == "/again" {
+                request.connection.start(testHead(), body: .chunked)
+                request.connection.write(Noise.bytes(9_000, seed: 1).span)
+                #expect(request.connection.withdraw())
+            }
+            request.answer("short")
+            request.journal.note("sent \(request.connection.bytesSent)")
+        }
+        let peer = try HTTP2Peer(server)
+        for (stream, path) in [(Int32(1), "/once"), (3, "/again")] {
+            peer.request(stream, path)
+            #expect(peer.response(stream)?.text == "short")
+        }
+        let sent = server.journal.all.filter { $0.hasPrefix("sent") }
+        #expect(sent.count == 2 && sent[0] == sent[1], "\(sent)")
+    }
+
     @Test func `the body of a request comes in pieces, and its trailers with the end`() throws {
         let server = try TestServer { $0.onEnd = { $0.answer($0.text) } }
         let peer = try HTTP2Peer(server)

@@ -39,10 +39,28 @@ internal import Testing
         #expect(peer.ending() == .enhanceYourCalm)
     }
 
+    @Test func `responses that the upstream breaks off cost the client nothing`() throws {
+        let server = try TestServer { request in
+            request.connection.start(testHead(), body: .chunked)
+            request.connection.write("some".utf8.span)
+            if request.path == "/broken" { request.connection.abort() }
+        }
+        let peer = try HTTP2Peer(server)
+        peer.request(1, "/stays")
+        for number in 1...150 {
+            let stream = Int32(1 + 2 * number)
+            peer.request(stream, "/broken")
+            #expect(peer.response(stream)?.reset == .internalError)
+        }
+        peer.send(Kind.ping, payload: [UInt8](repeating: 1, count: 8))
+        #expect(peer.readFrame { $0.type == Kind.ping || $0.type == Kind.goAway }?.type == Kind.ping)
+    }
+
     @Test func `a browser that cancels half of what it asks for goes on`() throws {
         let server = try TestServer { if $0.path == "/good" { $0.answer("well") } }
         let peer = try HTTP2Peer(server)
-        for number in 0..<400 {
+        // More resets than nghttp2 lets pass by itself.
+        for number in 0..<1_500 {
             let stream = Int32(1 + 4 * number)
             peer.request(stream)
             peer.send(Kind.reset, stream: stream, payload: HTTP2Peer.number(8))
@@ -170,12 +188,36 @@ internal import Testing
         #expect(peer.response(3)?.status == "431")
     }
 
-    @Test func `all heads of a connection together have a limit`() throws {
+    @Test func `all heads of a connection together have a limit, and what is beyond it is refused alone`()
+        throws
+    {
+        let server = try TestServer { request in request.onEnd = { $0.answer("done") } }
+        let peer = try HTTP2Peer(server)
+        let field = ("x", String(repeating: "v", count: 16_000))
+        func open(_ number: Int32) {
+            peer.request(1 + 2 * number, "/", method: "POST", [field], endsStream: false)
+        }
+        for number in 0..<20 as Range<Int32> { open(number) }
+        // Sixteen of them have room.
+        for number in 16..<20 as Range<Int32> {
+            #expect(peer.response(1 + 2 * number)?.reset == .refusedStream)
+        }
+        #expect(server.journal.all.count { $0.hasPrefix("begin") } == 16)
+        peer.data(1, [], endsStream: true)
+        #expect(peer.response(1)?.text == "done")
+        open(20)
+        peer.data(41, [], endsStream: true)
+        #expect(peer.response(41)?.text == "done", "the first has made room")
+    }
+
+    @Test func `trailers beyond the room for all heads end the connection`() throws {
         let server = try TestServer { _ in }
         let peer = try HTTP2Peer(server)
-        for number in 0..<20 {
-            peer.request(Int32(1 + 2 * number), "/", [("x", String(repeating: "v", count: 16_000))])
+        let field = ("x", String(repeating: "v", count: 16_000))
+        for number in 0..<16 as Range<Int32> {
+            peer.request(1 + 2 * number, "/", method: "POST", [field], endsStream: false)
         }
+        peer.send(Kind.headers, 5, stream: 1, payload: HTTP2Peer.block([field]))
         #expect(peer.ending() == .enhanceYourCalm)
     }
 
@@ -279,9 +321,14 @@ internal import Testing
         #expect(peer.response(3)?.reset == .internalError)
     }
 
-    @Test func `a bomb of repeated fields ends the connection, though its windows are closed`() throws {
-        let server = try TestServer { $0.answer("") }
+    @Test(arguments: [0, 16])
+    func `a bomb of repeated fields ends the connection, though its windows are closed`(others: Int32) throws
+    {
+        let server = try TestServer { if $0.path != "/waits" { $0.answer("") } }
         let peer = try HTTP2Peer(server, settings: [(4, 0)])
+        for number in 1..<others + 1 {
+            peer.request(1 + 2 * number, "/waits", [("x", String(repeating: "v", count: 16_000))])
+        }
         let pseudo = HTTP2Peer.block([
             (":method", "GET"), (":scheme", "http"), (":authority", "api.test"), (":path", "/"),
         ])
@@ -289,7 +336,7 @@ internal import Testing
         let long: [UInt8] =
             [0x40, 1] + wire("b") + [0x7f, 0xbd, 0x1d] + [UInt8](repeating: 0x7a, count: 3_900)
         peer.send(
-            Kind.headers, 5, stream: 1, payload: pseudo + long + [UInt8](repeating: 0xbe, count: 8_000))
+            Kind.headers, 5, stream: 101, payload: pseudo + long + [UInt8](repeating: 0xbe, count: 8_000))
         #expect(peer.ending() == .enhanceYourCalm)
     }
 
