@@ -29,16 +29,9 @@ struct FolderFiles: Sendable {
     /// Writes to a temporary file, flushes it to the disk, and renames it; leaves nothing behind if one of these fails.
     func write(_ data: Data, to name: String) throws {
         let temporary = Self.newName(Self.temporaryExtension)
-        var attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
-        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
-        attributes[.protectionKey] = FileProtectionType.completeUntilFirstUserAuthentication
-        #endif
         do {
-            guard
-                FileManager.default.createFile(
-                    atPath: path(temporary), contents: data, attributes: attributes)
-            else { throw CocoaError(.fileWriteUnknown) }
-            let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path(temporary)))
+            let handle = try create(temporary)
+            try handle.write(contentsOf: data)
             try handle.synchronize()
             try handle.close()
             guard move(temporary, to: name) else { throw CocoaError(.fileWriteUnknown) }
@@ -46,6 +39,21 @@ struct FolderFiles: Sendable {
             remove(temporary)
             throw error
         }
+    }
+
+    /// Makes an empty file, without FileManager: its own temporary file would outlive a killed process under a name that nobody
+    /// knows.
+    private func create(_ name: String) throws -> FileHandle {
+        // Safe: the text is terminated, and used during the call only.
+        let descriptor = unsafe open(path(name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+        try FileManager.default.setAttributes(
+            [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication],
+            ofItemAtPath: path(name))
+        #endif
+        return handle
     }
 
     /// Makes a folder, with those above it.

@@ -25,9 +25,11 @@ struct StoreLimit: Sendable {
     func apply() {
         let now = FileStatus.now
         removeLeftovers(at: now)
-        // The clock was set back since a time that is in the future, which says nothing.
+        // The clock was set back since a time that is in the future, which says nothing. The next minute does not count: another
+        // process may have used a dictionary just now.
+        let end = now + Self.halfNanoseconds
         let oldest = users.flatMap { entries(of: $0, at: now) }
-            .sorted { ($0.usedAt > now ? 0 : $0.usedAt) < ($1.usedAt > now ? 0 : $1.usedAt) }
+            .sorted { ($0.usedAt > end ? 0 : $0.usedAt) < ($1.usedAt > end ? 0 : $1.usedAt) }
         var bytes = oldest.reduce(0) { $0 + $1.bytes }
         for (index, entry) in oldest.enumerated() {
             if bytes <= bytesMax, oldest.count - index <= Self.countMax { return }

@@ -118,6 +118,18 @@ import Testing
         #expect(left.sorted() == ["nobody", "z.dictum.part"])
     }
 
+    @Test func `what another process uses while the limit is applied does not go`() async throws {
+        let body = Data(repeating: 1, count: 400 << 10)
+        let client = try folder.client(limit: .mebibytes(1))
+        try await client.keep([("a", body), ("b", body + [1])])
+        let used = try #require(folder.files(endingIn: ".dictum.body").max { $0.path < $1.path })
+        // A moment behind the beginning of the next look.
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSinceNow: 20)], ofItemAtPath: used.path)
+        try await client.keep([("c", body + [2])])
+        #expect(folder.files(endingIn: ".dictum.body").map(\.path).contains(used.path))
+    }
+
     @Test func `after the clock was set back the times of before are older than all others`() async throws {
         let body = Data(repeating: 1, count: 400 << 10)
         let client = try folder.client(limit: .mebibytes(1))
