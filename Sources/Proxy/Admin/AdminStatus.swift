@@ -22,6 +22,8 @@ final class AdminStatus: Sendable {
     private let draining = Atomic<Bool>(false)
     private let reloads = Atomic<Int>(0)
     private let refusedReloads = Atomic<Int>(0)
+    /// True if the last reload was refused.
+    private let isRefused = Atomic<Bool>(false)
 
     /// - Parameter counters: asks the loops for their counters; blocks for at most two seconds.
     init(
@@ -60,6 +62,7 @@ final class AdminStatus: Sendable {
     }
 
     func countReload(isDone: Bool) {
+        isRefused.store(!isDone, ordering: .relaxed)
         if isDone {
             reloads.wrappingAdd(1, ordering: .relaxed)
         } else {
@@ -158,8 +161,9 @@ final class AdminStatus: Sendable {
             upstreams: context.upstreams.servers, areDictionariesOn: areDictionariesOn,
             compressionBytes: context.compressionMemory.takenBytes, places: context.shared.places.counts,
             certificateEnds: context.tls.ends,
-            reloads: reloads.load(ordering: .relaxed), refusedReloads: refusedReloads.load(ordering: .relaxed)
-        )
+            reloads: reloads.load(ordering: .relaxed),
+            refusedReloads: refusedReloads.load(ordering: .relaxed),
+            isRefused: isRefused.load(ordering: .relaxed))
     }
 }
 
@@ -172,6 +176,7 @@ private struct Operation: MetricSource {
     let certificateEnds: [(listener: String, seconds: Int)]
     let reloads: Int
     let refusedReloads: Int
+    let isRefused: Bool
 
     static var readings: [MetricReading<Operation>] {
         [
@@ -198,6 +203,10 @@ private struct Operation: MetricSource {
             .each("dictum_reloads_total", by: "result", "Reloads of the configuration, by result.") {
                 [("done", $0.reloads), ("refused", $0.refusedReloads)]
             },
+            .one(
+                "dictum_configuration_refused", kind: .gauge,
+                "1 while the configuration that the last reload read is refused, so that the former one is in use."
+            ) { $0.isRefused ? 1 : 0 },
         ]
     }
 }
