@@ -83,8 +83,13 @@ package struct AuthorityNames: Sendable {
     package func contains(_ authority: String) -> Bool {
         guard !hasAll else { return true }
         let text = Array(authority.utf8)
-        return names.match(text.indices, in: text.span) || names.match(Self.host(of: text), in: text.span)
+        let host = Self.host(of: text)
+        guard host == text.indices else { return match(text) || names.match(host, in: text.span) }
+        // Without a port it is the scheme's.
+        return match(text) || match(text + ":443".utf8) || match(text + ":80".utf8)
     }
+
+    private func match(_ text: [UInt8]) -> Bool { names.match(text.indices, in: text.span) }
 
     /// Returns the part before the port, if there is one; an IPv6 address keeps its brackets.
     private static func host(of text: [UInt8]) -> Range<Int> {

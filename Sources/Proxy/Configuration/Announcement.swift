@@ -51,6 +51,7 @@ extension SettingType where Value == Announcement? {
                 switch announcement {
                 case nil, .auto?: "auto"
                 case .off?: "off"
+                case .paths(let targets)? where targets.isEmpty: "off"
                 case .paths(let targets)?: list.write(targets)
                 }
             })

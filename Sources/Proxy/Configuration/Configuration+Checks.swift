@@ -40,10 +40,18 @@ extension ConfiguredAddress {
         switch (IPAddress(host), IPAddress(otherHost)) {
         case (let one?, let two?): return Endpoint.ip(one, port: port).overlaps(.ip(two, port: port))
         // The IPv6 wildcard covers whatever the name stands for.
-        case (let one?, nil), (nil, let one?): return one.isWildcard && !one.isIPv4
-        case (nil, nil): return false
+        case (let one?, nil):
+            return one.isWildcard && !one.isIPv4 || otherHost == "localhost" && one.coversLoopback
+        case (nil, let one?):
+            return one.isWildcard && !one.isIPv4 || host == "localhost" && one.coversLoopback
+        case (nil, nil): return host == otherHost
         }
     }
+}
+
+extension IPAddress {
+    /// True if nobody else can listen on the loopback addresses of its family.
+    fileprivate var coversLoopback: Bool { isLoopback || isWildcard }
 }
 
 extension Configuration.Listener {
@@ -65,10 +73,10 @@ extension Configuration.Listener {
                 $0.reportUnexpected(section, expected: expected, because: "a certificate or a key is missing")
             }
         }
-        if tls.server.clientAuthority == nil, let node = reader.node(of: "tls.client_subject_field") {
+        for key in ["client_subject_field", "client_auth"] where tls.server.clientAuthority == nil {
+            guard let node = reader.node(of: "tls.\(key)") else { continue }
             reader.report(
-                "tls.client_subject_field has no effect without client_ca: expected both or neither",
-                at: node.position)
+                "tls.\(key) has no effect without client_ca: expected both or neither", at: node.position)
         }
         do throws(TLSError) {
             _ = try TLSServerContext(tls.settings(protocols), ticketKeys: TLSTicketKeys())
@@ -110,6 +118,9 @@ extension Configuration {
     mutating func findWarnings(_ reader: SettingsReader) {
         warnOfAnnouncements(reader)
         warnOfUnusedUpstreams(reader)
+        warnOfNoEffect(reader)
+        warnOfTrust(reader)
+        warnOfRequestID(reader)
         warnOfAdmin(reader)
         for (place, route) in routes.enumerated() {
             guard let node = reader.node(of: "routes[\(place)].match") else { continue }

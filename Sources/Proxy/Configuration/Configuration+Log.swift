@@ -67,8 +67,9 @@ extension Settings {
         .value(
             "sample", \.sample, .share,
             """
-            The share of requests that get a line, spread evenly. Responses with a status of 500 or more, and those that an \
-            upstream broke off, always have one. Each line of a share carries sample_rate.
+            The share of requests that get a line, spread evenly. false and 0%: there is no access log. With any other share, \
+            responses with a status of 500 or more, and those that an upstream broke off, always have a line. Each line of a \
+            share carries sample_rate.
             """),
         .value(
             "file", \.file, .optional(.path), example: "/var/log/dictum/access.log", onReload: .atNextStart,
@@ -81,7 +82,7 @@ extension Settings {
                 "vhost_combined": .vhostCombined,
             ]),
             """
-            The format of each line. auto: that of log.format, and JSON in a file. combined: the format of Apache and nginx \
+            The format of each line. auto: that of log.format, where auto is JSON in a file. combined: the format of Apache and nginx \
             with that name. vhost_combined: the same, with the request's host in front.
             """),
         .value(

@@ -81,7 +81,13 @@ extension SettingType where Value == RedisSettings? {
                 return nil
             }
         },
-        write: { $0?.text ?? "" })
+        write: { $0?.text ?? "" },
+        redact: { server in
+            guard let server, server.user != nil || server.password != nil else { return server?.text ?? "" }
+            let address = server.text
+            guard let start = address.firstRange(of: "://")?.upperBound else { return address }
+            return address[..<start] + EffectiveValue.redacted + "@" + address[start...]
+        })
 }
 
 extension SettingType where Value == String {

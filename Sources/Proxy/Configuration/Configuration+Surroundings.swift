@@ -12,6 +12,8 @@ extension Configuration {
     mutating func checkSurroundings(_ reader: inout SettingsReader) {
         checkKeyFile(&reader)
         checkUpstreams(&reader)
+        checkListeners(reader)
+        checkMemory(reader)
         checkStorePath(&reader)
         checkLogFolder(reader)
         checkSharedStore(reader)
@@ -24,6 +26,38 @@ extension Configuration {
         for finding in RedisInspection(redis, writes: false).findings {
             warn("store.shared: \(finding.text)", at: position)
         }
+    }
+
+    /// Warns of listeners that cannot be opened here.
+    private mutating func checkListeners(_ reader: SettingsReader) {
+        for (place, listener) in listeners.enumerated() {
+            let key = "listeners[\(place)].address"
+            let position = reader.node(of: key)?.position ?? .init(line: 1, column: 1)
+            switch listener.address {
+            case .tcp(let host, _) where listener.address.endpoints.isEmpty:
+                warn("\(key): \(host) does not resolve here: serve would not start", at: position)
+            case .tcp: break
+            case .unix(let path):
+                if let status = FileKind(of: path), status != .socket {
+                    warn("\(key): \(path) is not a socket: serve would not start", at: position)
+                } else if let problem = Self.problem(ofFolderOf: path) {
+                    warn("\(key): \(problem), or serve does not start", at: position)
+                }
+            }
+        }
+    }
+
+    /// Warns of budgets that the process can never have.
+    private mutating func checkMemory(_ reader: SettingsReader) {
+        let usable = ProcessMemory.usableBytes()
+        guard let total = memory.total, total > usable, usable > 0,
+            let node = reader.node(of: "memory.total") ?? reader.node(of: "memory")
+        else { return }
+        warn(
+            """
+            memory is \(Quantity.size.text(of: total)), and this process may use \(usable >> 20)MiB: it would be killed before \
+            the budgets are full
+            """, at: node.position)
     }
 
     private mutating func checkUpstreams(_ reader: inout SettingsReader) {
@@ -69,7 +103,10 @@ extension Configuration {
 
     /// Warns if the folder of the access log is missing: `serve` would not start.
     private mutating func checkLogFolder(_ reader: SettingsReader) {
-        guard let file = log.access.file, let problem = Self.problem(ofFolderOf: file) else { return }
+        guard let file = log.access.file else { return }
+        let isFolder = FileKind(of: file) == .folder
+        guard let problem = isFolder ? "\(file) is a folder: name a file" : Self.problem(ofFolderOf: file)
+        else { return }
         warn(
             "log.access.file: \(problem), or serve does not start",
             at: reader.node(of: "log.access.file")?.position ?? .init(line: 1, column: 1))
@@ -88,6 +125,22 @@ extension Configuration {
         if manager.isWritableFile(atPath: folder) { return nil }
         return
             "this user cannot write to \(folder): run check as the service's user, or change its owner"
+    }
+}
+
+/// What is at a path, as far as it matters here.
+private enum FileKind {
+    case folder, socket, other
+
+    /// Nil if there is nothing.
+    init?(of path: String) {
+        let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+        switch type {
+        case nil: return nil
+        case .typeDirectory?: self = .folder
+        case .typeSocket?: self = .socket
+        case .some: self = .other
+        }
     }
 }
 

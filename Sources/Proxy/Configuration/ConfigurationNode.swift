@@ -27,11 +27,14 @@ struct ConfigurationNode: Sendable {
     /// The column of a scalar's first character; nil if the text differs from its source, as with folded blocks.
     let textColumn: Int?
 
+    /// The items of a list; none of any other value.
+    var items: [ConfigurationNode] { if case .list(let items) = content { items } else { [] } }
+
     /// The value as error texts quote it.
     var kind: String {
         switch content {
         case .nothing: "nothing"
-        case .scalar(let text): "\"\(text.shortened)\""
+        case .scalar(let text): "\"\(text.withoutCredentials.shortened)\""
         // Where another number is expected, "a list" alone would say that it should be a list.
         case .list(let items): items.isEmpty ? "an empty list" : "a list of \(items.count)"
         case .mapping(let entries): entries.isEmpty ? "an empty mapping" : "a mapping"

@@ -12,9 +12,13 @@ struct ConfigurationText {
     private static let repeatedKeysMax = 64
 
     private static let noAliases =
-        "anchors and aliases are not supported: expected the value itself, in quotes if it begins with *"
+        "anchors and aliases are not supported: expected the value itself, in quotes if it begins with & or *"
 
     private(set) var problems: [ConfigurationError.Problem] = []
+    /// The covers of what may be anchors and aliases, if the text has both.
+    private var covered: CoveredMarks?
+    /// The place of the first anchor or alias.
+    private var alias: ConfigurationNode.Position?
     /// Maps the masked forms of repeated keys to the keys.
     private var masked: [String: String] = [:]
 
@@ -24,12 +28,13 @@ struct ConfigurationText {
             report(1, 1, "the file is larger than 1MiB: expected a smaller configuration")
             return nil
         }
-        if let alias = Self.firstAlias(in: text) {
+        covered = CoveredMarks(text)
+        guard let root = compose(covered?.text ?? text) else { return nil }
+        let node = convert(root, depth: 0)
+        if let alias {
             report(alias.line, alias.column, Self.noAliases)
             return nil
         }
-        guard let root = compose(text) else { return nil }
-        let node = convert(root, depth: 0)
         if case .nothing = node.content {
             report(1, 1, "the file is empty: expected at least upstream.urls")
             return nil
@@ -97,6 +102,7 @@ struct ConfigurationText {
     }
 
     private mutating func report(_ error: any Error, in text: String) {
+        if let anchor = covered?.anchor { return report(anchor.line, anchor.column, Self.noAliases) }
         switch error {
         case YamlError.scanner(let context, let problem, let mark, _),
             YamlError.parser(let context, let problem, let mark, _),
@@ -196,16 +202,29 @@ struct ConfigurationText {
         }
     }
 
-    private func convert(_ scalar: Node.Scalar, _ position: ConfigurationNode.Position) -> ConfigurationNode {
+    private mutating func convert(
+        _ scalar: Node.Scalar, _ position: ConfigurationNode.Position
+    ) -> ConfigurationNode {
+        let text = original(scalar, position)
         let column: Int? =
             switch scalar.style {
             case .plain, .any: position.column
             case .singleQuoted, .doubleQuoted: position.column + 1
             case .literal, .folded: nil
             }
-        let isNothing = scalar.style == .plain && ["", "~", "null"].contains(scalar.string)
+        let isNothing = scalar.style == .plain && ["", "~", "null"].contains(text)
         return ConfigurationNode(
-            position: position, content: isNothing ? .nothing : .scalar(scalar.string), textColumn: column)
+            position: position, content: isNothing ? .nothing : .scalar(text), textColumn: column)
+    }
+
+    /// Returns a scalar's text as the file has it; notes a plain one that begins with an anchor or an alias.
+    private mutating func original(
+        _ scalar: Node.Scalar, _ position: ConfigurationNode.Position
+    ) -> String {
+        let text = masked[scalar.string] ?? scalar.string
+        guard let covered else { return text }
+        if scalar.style == .plain, covered.begins(text) { alias = alias ?? position }
+        return covered.uncovered(text)
     }
 
     private mutating func convert(_ mapping: Node.Mapping, depth: Int) -> [ConfigurationNode.Entry] {
@@ -219,7 +238,7 @@ struct ConfigurationText {
                     "this key is not plain text: expected the name of a setting")
                 continue
             }
-            let name = masked[scalar.string] ?? scalar.string
+            let name = original(scalar, position)
             guard seen.insert(name).inserted else {
                 report(position.line, position.column, Self.repeated(name))
                 continue
@@ -227,32 +246,6 @@ struct ConfigurationText {
             entries.append(.init(key: name, position: position, value: convert(value, depth: depth + 1)))
         }
         return entries
-    }
-
-    // MARK: Aliases
-
-    /// Returns the position of the first alias if the text has anchors too.
-    ///
-    /// This looks at the characters before Yams hashes a key, which may expand to a billion aliases.
-    private static func firstAlias(in text: String) -> ConfigurationNode.Position? {
-        var position = ConfigurationNode.Position(line: 1, column: 0)
-        var alias: ConfigurationNode.Position?
-        var hasAnchor = false
-        var beginsToken = true
-        var indicator: Unicode.Scalar?
-        for scalar in text.unicodeScalars {
-            position.column += 1
-            if let mark = indicator, !scalar.properties.isWhitespace {
-                if mark == "&" { hasAnchor = true }
-                if mark == "*", alias == nil {
-                    alias = .init(line: position.line, column: position.column - 1)
-                }
-            }
-            indicator = beginsToken && (scalar == "&" || scalar == "*") ? scalar : nil
-            beginsToken = scalar.properties.isWhitespace || "[{,:?-\u{FEFF}".unicodeScalars.contains(scalar)
-            if scalar == "\n" { position = .init(line: position.line + 1, column: 0) }
-        }
-        return hasAnchor ? alias : nil
     }
 }
 

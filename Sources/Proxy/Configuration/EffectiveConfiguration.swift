@@ -103,7 +103,7 @@ struct EffectiveConfiguration: Sendable {
 
 extension String {
     /// The text with the user information of URLs replaced.
-    fileprivate var withoutCredentials: String {
+    var withoutCredentials: String {
         var text = ""
         var rest = self[...]
         while let start = rest.firstRange(of: "://") {

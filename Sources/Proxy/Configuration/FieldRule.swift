@@ -22,6 +22,17 @@ enum FieldRule {
         }
     }
 
+    /// True for a field of requests that Dictum may fill itself, because nobody else reads or writes it.
+    static func isFree(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return obstacle(to: name, of: .request, isSet: true) == nil && !name.hasPrefix("content-")
+            && !readByOthers.contains(name)
+    }
+
+    private static let readByOthers: Set<String> = [
+        "accept", "accept-language", "authorization", "cookie", "host", "origin", "referer", "traceparent",
+        "tracestate", "user-agent", "x-forwarded-port", "x-real-ip",
+    ]
     private static let connection: Set<String> = [
         "connection", "http2-settings", "keep-alive", "proxy-connection", "te", "trailer",
         "transfer-encoding",

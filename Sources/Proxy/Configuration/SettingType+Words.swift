@@ -10,10 +10,10 @@ extension SettingType where Value == String {
         return (word.hasSuffix("*") ? word.dropLast() : word).isToken
     }
 
-    /// The name of a field, in lower case.
+    /// The name of a field that Dictum fills, in lower case.
     static let fieldName = scalar(
-        "the name of a field, such as x-client-subject", write: \.self,
-        read: { $0[...].isToken ? $0.lowercased() : nil })
+        "the name of a field that has no other use, such as x-client-subject", write: \.self,
+        read: { $0[...].isToken && FieldRule.isFree($0) ? $0.lowercased() : nil })
 
     /// The name of an upstream, which is looked up once all settings have been read.
     static let upstreamName = word("a name that upstreams has") { !$0.isEmpty }
@@ -70,18 +70,9 @@ extension SettingType where Value == String? {
         read: { text in
             if text.saysOff { return .some(nil) }
             let isOfUse =
-                text[...].isToken && !["on", "true"].contains(text)
-                && !takenFields.contains(text.lowercased())
+                text[...].isToken && !["on", "true"].contains(text) && FieldRule.isFree(text)
             return isOfUse ? .some(text) : nil
         })
-
-    private static let takenFields = [
-        "host", "connection", "content-length", "transfer-encoding", "te", "trailer", "upgrade", "via",
-        "expect",
-        "keep-alive", "content-type", "content-encoding", "authorization", "cookie", "forwarded",
-        "x-forwarded-for",
-        "x-forwarded-proto", "x-forwarded-host", "accept-encoding", "available-dictionary", "traceparent",
-    ]
 
     /// A secret of visible ASCII characters; error texts never quote it.
     static func secret(bytes: ClosedRange<Int>) -> SettingType {

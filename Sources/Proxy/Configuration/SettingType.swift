@@ -99,7 +99,7 @@ extension SettingType where Value == Double {
     /// A share: a switch or a percentage.
     static let share = scalar(
         "true, false, or a share such as 1%",
-        write: { $0 == 1 ? "true" : $0 == 0 ? "false" : "\($0 * 100)%" },
+        write: { $0 == 1 ? "true" : $0 == 0 ? "false" : "\(($0 * 1e6).rounded() / 1e4)%" },
         read: { text in
             if text.saysOff { return 0 }
             if text == "true" || text == "on" { return 1 }

@@ -34,8 +34,8 @@ import Testing
         #expect(
             mistakes(inWhole: Array(text.utf8))
                 == [
-                    "f:2:10: anchors and aliases are not supported: expected the value itself, in quotes if it begins "
-                        + "with *"
+                    "f:1:5: anchors and aliases are not supported: expected the value itself, in quotes if it begins "
+                        + "with & or *"
                 ])
     }
 
@@ -82,6 +82,37 @@ import Testing
         let configuration = try configuration(
             "personal_fields: [x-*]\nroutes: [{match: /a&b*}, {match: \"/*\"}]")
         #expect(configuration.routes.count == 2)
+    }
+
+    @Test(arguments: [
+        #"routes: [{match: "/graphql?op=Feed{&*}?"}, {match: "/b-*"}]"#,
+        "routes:\n- match: '/g?op=:op{&*}?'\n- match: \"/b-*\"",
+        "personal_fields: [\"x-*\"]\n# R &D and *bold*",
+        "routes: [{match: /a, headers: {response: {set: {X-Note: R &D and *bold*}}}}, {match: \"*\"}]",
+    ])
+    func `marks in quotes, in comments and within values are none`(text: String) {
+        #expect(mistakes(text).allSatisfy { !$0.contains("anchors") }, "\(mistakes(text))")
+    }
+
+    @Test func `marks stay what they are`() throws {
+        let text =
+            #"routes: [{match: "/g?op=:op{&*}?"}, {match: "/b&*", headers: {response: {set: {X-A: a &b *c}}}}]"#
+        let routes = try configuration(text).routes
+        #expect(routes.map(\.text) == ["/g?op=:op{&*}?", "/b&*"])
+        #expect(routes[1].headers.response.set.first?.value == "a &b *c")
+        let effective = EffectiveConfiguration(try configuration(text))
+        #expect(effective.node != nil)
+        #expect(try Configuration.parse(Array(effective.yaml.utf8)).routes.map(\.text) == routes.map(\.text))
+    }
+
+    @Test(arguments: [
+        ("log: &a {level: info}\nstore: *a", 2, 6), ("log: &a\n  level: info\nadmin: *a", 2, 6),
+        ("routes: [&a {match: /a}, *a]", 2, 10), ("? &a k\n: *a", 2, 3), ("log: {level: *a, format: &a json}", 2, 14),
+        ("&a a: 1\nb: *a", 2, 1), ("a: !!str &x y\nb: *x", 2, 4),
+    ])
+    func `anchors and aliases are found wherever they are`(text: String, line: Int, column: Int) {
+        let found = mistakes(text).filter { $0.contains("anchors and aliases") }
+        #expect(found.count == 1 && found[0].hasPrefix("f:\(line):\(column): "), "\(mistakes(text))")
     }
 
     @Test(arguments: ["[", "{a: ", "- ", "? "])

@@ -50,4 +50,12 @@ private let second = Feed.bytes(version: 1, items: 80)
     func `what is no host is refused`(item: String) {
         #expect(!AuthorityNames.isItem(item))
     }
+
+    @Test(arguments: [
+        ("a.test:443", "a.test", true), ("a.test:80", "a.test", true), ("a.test:8080", "a.test", false),
+        ("a.test:443", "a.test:80", false), ("*.test:443", "a.test", true), ("a.test", "a.test:8080", true),
+    ])
+    func `a default port is also no port`(item: String, authority: String, isIn: Bool) {
+        #expect(AuthorityNames([item]).contains(authority) == isIn)
+    }
 }

@@ -1,0 +1,82 @@
+import Testing
+
+@testable import Proxy
+
+/// Settings that are valid one by one: what together has no effect is told, and what is as it should be is not.
+@Suite struct NoEffectTests {
+    private func warnings(_ text: String) throws -> [String] {
+        try configuration(text).warningLines(file: "f")
+    }
+
+    @Test(arguments: [
+        ("limits: {client: {burst: 10}}", "limits.client.burst has no effect without rate"),
+        ("routes: [{match: /a, limits: {burst: 10}}]", "routes[0].limits.burst has no effect without rate"),
+        ("store: {max_size: 1MiB, private_max_size: 1GiB}", "store.private_max_size is larger than max_size"),
+        (
+            "store: {shared: {url: \"redis://h\", ca: /x.pem}}",
+            "store.shared.ca has no effect: the URL is not rediss"
+        ),
+        ("trusted_proxies: [loopback, 0.0.0.0/0]", "trusted_proxies has \"0.0.0.0/0\", which is everybody"),
+        ("trusted_proxies: [\"::/0\"]", "trusted_proxies has \"::/0\", which is everybody"),
+        ("trusted_proxies: [10.1.2.3/8]", "stands for all addresses with the same 8 bits"),
+        (
+            "listeners: [{address: \"0.0.0.0:1\", proxy_protocol: on}]",
+            "listeners[0].proxy_protocol: connections from other machines are closed"
+        ),
+        (
+            "routes: [{match: /a, headers: {request: {remove: [x-request-id]}}}]",
+            "routes[0].headers.request.remove has no effect on x-request-id, which request_id sets"
+        ),
+    ])
+    func `a setting without effect is told at its place`(text: String, words: String) throws {
+        let found = try warnings(text)
+        #expect(found.count == 1 && found[0].hasPrefix("f:2:") && found[0].contains(words), "\(found)")
+    }
+
+    @Test(arguments: [
+        "limits: {client: {rate: 10/s, burst: 10}}", "store: {max_size: 1GiB, private_max_size: 1GiB}",
+        "store: {shared: {url: \"rediss://h\", ca: /x.pem}}",
+        "trusted_proxies: [10.1.2.3, 10.0.0.0/8, \"2001:db8::/32\"]",
+        "listeners: [{address: \"0.0.0.0:1\", proxy_protocol: on}]\ntrusted_proxies: [10.0.0.0/8]",
+        "listeners: [{address: \"127.0.0.1:1\", proxy_protocol: on}]",
+        "request_id: off\nroutes: [{match: /a, headers: {request: {remove: [X-Request-ID]}}}]",
+    ])
+    func `a setting with an effect is not`(text: String) throws {
+        #expect(try warnings(text) == [])
+    }
+
+    @Test func `settings of TLS for an upstream without TLS are told`() throws {
+        let text = "upstream: {urls: [\"http://127.0.0.1:9\"], tls: {verify: off}}"
+        let found = try Configuration.parse(Array(text.utf8)).warningLines(file: "f")
+        #expect(
+            found.count == 1 && found[0].contains("upstream.tls has no effect: no URL is https"), "\(found)")
+    }
+
+    @Test(arguments: [
+        "Host", "Dictionary-ID", "Content-MD5", "X-Real-IP", "Cookie", "traceparent", "Via", "TE",
+    ])
+    func `a field that has another use is no field of Dictum's own`(name: String) {
+        #expect(mistakes("request_id: \(name)").count == 1)
+        let listener = "listeners: [{address: \"127.0.0.1:1\", tls: {client_subject_field: \(name)}}]"
+        #expect(mistakes(listener).contains { $0.contains("client_subject_field is \"\(name)\"") })
+    }
+
+    @Test func `certificates of clients cannot be asked for without their authority`() {
+        let listener =
+            "listeners: [{address: \"127.0.0.1:1\", tls: {certificate: /c, private_key: /k, client_auth: required}}]"
+        #expect(
+            mistakes(listener).contains { $0.contains("tls.client_auth has no effect without client_ca") })
+    }
+
+    @Test func `the user information of a URL is not repeated`() {
+        let text = "upstream: {urls: [\"http://user:s3cret@h\"]}"
+        let found = mistakes(inWhole: Array(text.utf8))
+        #expect(
+            found.count == 1 && !found[0].contains("s3cret") && found[0].contains("(redacted)@h"), "\(found)")
+    }
+
+    @Test func `localhost and a loopback address overlap`() {
+        let found = mistakes("listeners: [{address: \"localhost:8\"}, {address: \"127.0.0.1:8\"}]")
+        #expect(found.count == 1 && found[0].contains("overlaps"), "\(found)")
+    }
+}
