@@ -30,6 +30,27 @@ import Testing
         #expect(folder.metrics.map(\.isRevalidated) == [false, true] && folder.metrics[1].wireBytes == 0)
     }
 
+    @Test func `a cookie belongs to its response: it is not kept, and does not come again with a 304`()
+        async throws
+    {
+        let client = try folder.client()
+        let server = ScriptedTransport([
+            try response(feed(0), [life, ("ETag", "\"a\""), ("Set-Cookie", "sid=secret")]),
+            TransportResponse(status: 304, fields: [("ETag", "\"a\""), life], body: Data()),
+        ])
+        var cookies: [String?] = []
+        for _ in 0..<2 {
+            let (body, fields) = try await client.data(from: feedURL, using: server)
+            #expect(body == feed(0) && fields.statusCode == 200)
+            cookies.append(fields.value(forHTTPHeaderField: "Set-Cookie"))
+        }
+        #expect(cookies == ["sid=secret", nil])
+        let records = try folder.files(endingIn: ".dictum.json").map {
+            try String(contentsOf: $0, encoding: .utf8)
+        }
+        #expect(records.count == 1 && !records.joined().contains("secret"))
+    }
+
     @Test func `a 304 revives a stale dictionary`() async throws {
         let client = try folder.client()
         let server = ScriptedTransport([

@@ -224,6 +224,16 @@ struct DecisionTests {
         #expect(progress.last == .zero && progress.hasCaughtUp)
     }
 
+    @Test func `a stream made anew by a clock that was set back begins again, however many entries it has`()
+        throws
+    {
+        var progress = StreamProgress()
+        _ = progress.adopt(try Self.facts(length: 5, added: 5, last: 95))
+        progress.pass((91...95).map { Self.entry($0) })
+        let continuity = progress.adopt(try Self.facts(length: 7, added: 7, last: 37))
+        #expect(continuity == .broken, "nothing behind 95 would ever come")
+    }
+
     @Test(arguments: [Int64.max, .min, -1]) func `numbers to which no server counts do not trap`(added: Int64)
         throws
     {

@@ -115,6 +115,10 @@ struct RESPParserTests {
             try Self.replies(large + "*2\r\n\(large)$1\r\na\r\n+OK\r\n", pieces: pieces, limits: limits)
                 == [error, .array([error, Self.bytes("a")]), .status(Array("OK".utf8))])
         #expect(error.error?.isForeignValue == true)
+        // The bound is that of one reply, however many were skipped before.
+        let four = String(repeating: large, count: 4)
+        #expect(
+            try Self.replies(four, pieces: pieces, limits: limits) == Array(repeating: error, count: 4))
         #expect(throws: RESPParseError.tooLarge("a reply")) {
             try Self.replies("*3\r\n\(large)\(large)\(large)", pieces: pieces, limits: limits)
         }

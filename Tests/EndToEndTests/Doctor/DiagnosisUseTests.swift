@@ -199,10 +199,13 @@ struct DiagnosisUseTests {
         }
     }
 
-    @Test func `what servers say reaches no terminal as it is`() throws {
+    /// A control character, and one that turns the direction of what follows.
+    @Test(arguments: ["\u{1B}", "\u{202E}"] as [Character])
+    func `what servers say reaches no terminal as it is`(character: Character) throws {
         var seen = SeenURL()
-        seen.fields["Use-As-Dictionary"] = "match=\u{1B}[2J"
+        seen.fields["Use-As-Dictionary"] = "match=\(character)[2J"
         let report = DoctorReport(try seen.diagnosis(), of: try FetchURL(SeenURL.url))
-        #expect(report.lines.allSatisfy { !$0.contains("\u{1B}") })
+        #expect(report.lines.joined().contains("[2J"), "it is shown")
+        #expect(report.lines.allSatisfy { !$0.contains(character) })
     }
 }

@@ -207,6 +207,20 @@ struct FreshnessCase: Sendable, CustomTestStringConvertible {
     }
 
     @Test(.enabled(if: Chromium.program != nil, Chromium.absence))
+    func `the doctor's browser sends the cookies that are given, whatever is in their values`() throws {
+        let proxy = try Self.served()
+        let url = "http://localhost:\(proxy.port)"
+        let cookies = "sid=YWJj=d==; theme=dark"
+        _ = try Consultation.of(
+            "\(url)/case/0", "--browser", "--fetches", "2", "--page", "\(url)/none", "-H",
+            "Cookie: \(cookies)")
+        let own = proxy.origin.requests.filter {
+            $0.target == "/case/0" && $0["User-Agent"]?.contains("Chrome/") == true
+        }
+        #expect(own.count == 2 && own.allSatisfy { $0["Cookie"] == cookies }, "\(own.map { $0["Cookie"] })")
+    }
+
+    @Test(.enabled(if: Chromium.program != nil, Chromium.absence))
     func `the doctor's browser takes the certificate that the doctor has checked, and no other`() throws {
         let certificates = try TestCertificates()
         let proxy = try Self.served(certificates)

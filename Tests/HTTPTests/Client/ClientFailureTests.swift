@@ -149,6 +149,33 @@ struct ClientFailureTests {
         #expect(exchange.outcome().suffix(2) == ["head 204 none", "end"])
     }
 
+    @Test func `an upstream that takes a request slowly may respond late, though the system has all of it`()
+        throws
+    {
+        // So much fits into the system's buffers, so that the connection waits for the head alone.
+        let size = 1 << 20
+        let upstream = try TestUpstream(receiveBuffer: 16 * 1024)
+        let client = TestClient(settings { $0.responseTimeout = 2_000 })
+        let exchange = try client.begin(
+            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n",
+            framing: .length(UInt64(size)), to: upstream.endpoint)
+        let peer = try upstream.accept()
+        exchange.onLoop { response in
+            response.connection?.write([UInt8](repeating: 0x78, count: size).span)
+            response.connection?.finish(trailers: Headers())
+        }
+        #expect(peer.readHead().hasPrefix("POST / "))
+        // Twice as long as the time-out in all.
+        var read = 0
+        while read < size / 2, case let count = peer.read(8 * 1024).utf8.count, count > 0 {
+            read += count
+            usleep(60_000)
+        }
+        #expect(peer.read(size - read).utf8.count == size - read)
+        peer.send("HTTP/1.1 204 No Content\r\n\r\n")
+        #expect(exchange.outcome().suffix(2) == ["head 204 none", "end"])
+    }
+
     @Test func `a request whose own body is slow has time`() throws {
         let upstream = try TestUpstream()
         let client = TestClient(

@@ -155,5 +155,8 @@ struct SharedOrderTests {
         #expect(waiting.add(orders(count + 10..<count + 20)) == [])
         let all = takeAll(&waiting)
         #expect(all.count == count && all.first?.order == PurgeOrder(path: "/20"))
+        // All are confirmed, so that the next outage is news again.
+        #expect(waiting.add(orders(0..<count)) == [.waits])
+        #expect(waiting.add(orders(0..<1)) == [.overflows])
     }
 }

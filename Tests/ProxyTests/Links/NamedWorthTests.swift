@@ -66,6 +66,14 @@ struct NamedWorthTests {
         #expect(!isOver)
     }
 
+    @Test func `a client that does not come again wastes nothing more`() {
+        var worth = worth()
+        worth.recordHolder(1)
+        let isOver = record(&worth, named: 500, fresh: 100, at: 120)
+        let due = (3..<1_000).first { record(&worth, named: 500, fresh: 100, users: 0, at: 60 * $0) }
+        #expect(!isOver && due == nil)
+    }
+
     @Test func `no name gives way within the shortest time`() {
         var worth = worth()
         let isOver = [59, 60].map { record(&worth, named: 2_000, fresh: 10, users: 100, at: $0) }

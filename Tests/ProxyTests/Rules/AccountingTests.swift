@@ -182,6 +182,21 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(line.contains(#""coding":"identity""#) && !line.contains(#""reason""#), "\(line)")
     }
 
+    @Test func `the report has a delta by its coding, and each other response by its reason`() throws {
+        let proxy = try TestProxy(Origin([json(first), json(first), json(second)]))
+        let codings = [
+            try proxy.fetch("/feed"), try proxy.fetch("/feed", "Accept-Encoding: gzip"),
+            try proxy.fetch("/feed", over: first),
+        ].map(\.coding)
+        try waitUntil("all are counted") {
+            try proxy.metric(#"dictum_responses_total{route="/*",status="2xx"}"#) == 3
+        }
+        let live = try #require(try proxy.report().routes[0].live)
+        #expect(codings.last == "dcz" && live.requests == 3 && live.deltas == 1)
+        #expect(live.codings.values.reduce(0, +) == 3 && live.codings["dcz"] == 1)
+        #expect(live.reasons.values.reduce(0, +) == 2 && live.reasons["delta"] == nil, "\(live.reasons)")
+    }
+
     @Test func `bytes on the wire include heads and framing`() throws {
         var head = 0
         let lines = try lines(Origin(json(first))) { proxy in

@@ -130,6 +130,28 @@ private let page = Array("<!doctype html><title>Page</title>".utf8) + [UInt8](re
         #expect(try links() == (announces ? [link(to: "/api/feed")] : []))
     }
 
+    @Test func `whether a page has Links of its own is known of each query by itself`() throws {
+        let origin = try Origin { request, connection in
+            guard !request.target.hasPrefix("/api/") else {
+                return _ = connection.send(
+                    json(Self.body(request.target), "Cache-Control: public, max-age=10"))
+            }
+            guard request["If-None-Match"] == nil else {
+                return _ = connection.send(wire("HTTP/1.1 304 Not Modified", #"ETag: "p""#))
+            }
+            let own = request.target == "/?own" ? ["Link: </a.css>; rel=preload"] : []
+            connection.send(html(page, ([#"ETag: "p""#] + own).joined(separator: "\r\n")))
+        }
+        let proxy = try TestProxy(origin, Self.given)
+        try proxy.prove("/api/feed")
+        for target in ["/?own", "/?none"] { _ = try proxy.fetch(target, "Sec-Fetch-Dest: document") }
+        for (target, links) in [("/?own", []), ("/?none", [link(to: "/api/feed")]), ("/", [])] {
+            let answer = try proxy.fetch(target, #"If-None-Match: "p""#, "Sec-Fetch-Dest: document")
+            #expect(answer.status == 304)
+            #expect(answer.values("Link") == links, "\(target)")
+        }
+    }
+
     @Test func `without a secure transport, and switched off, nothing is announced`() throws {
         let proxy = try TestProxy(origin(), Self.given)
         try proxy.prove("/api/feed")

@@ -70,6 +70,17 @@ import Testing
         #expect(store.statistics.versions == 2)
     }
 
+    @Test func `the memory of a copy that a purge refuses is free for others`() throws {
+        let store = try DictionaryStore.open(":memory:", memoryBytes: 10_000)
+        let slot = try store.slot(url: "/feed", bytes: 6000).get()
+        #expect(store.purge([Purge(PurgeOrder(path: "/feed")) { _, _, _ in false }]).isEmpty)
+        let candidate = VersionCandidate(
+            sampleBody(1, count: 6000), key: VersionKey(chain: feedChain, url: "/feed", variant: ""),
+            policy: AdmissionPolicy())
+        #expect(throws: AdmissionRefusal.purged) { try store.admit(candidate, slot: slot, now: 1000) }
+        #expect(store.slot(url: "/other", bytes: 6000).refusal == nil)
+    }
+
     @Test func `a copy that began before a purge is not admitted, however many purges followed`() throws {
         let store = try DictionaryStore.open(":memory:")
         let slot = try store.slot(url: "/feed", bytes: nil).get()
