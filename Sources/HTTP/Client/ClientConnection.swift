@@ -267,10 +267,8 @@ package final class ClientConnection: Connection {
 
     func close() {
         guard isAlive else { return }
-        core.remove(io.token)
-        _ = io.takeTransport()
+        release()
         body = nil
-        _ = io.takeUnread()
         state.closed()
         pool.closed(self)
     }

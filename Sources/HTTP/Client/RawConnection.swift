@@ -46,10 +46,7 @@ package final class RawConnection: Connection {
     }
 
     private func connected(over transport: any ConnectionTransport) {
-        io.token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
-        // Bytes that came with the end of the handshake have already left the socket.
-        io.isReadable = true
-        core.attend(io.token)
+        takeOver(transport)
         handler?.connected()
     }
 
@@ -66,9 +63,7 @@ package final class RawConnection: Connection {
         handshake?.cancel()
         handshake = nil
         guard isAlive else { return }
-        core.remove(io.token)
-        _ = io.takeTransport()
-        _ = io.takeUnread()
+        release()
     }
 
     // MARK: Events
