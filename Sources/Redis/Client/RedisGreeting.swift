@@ -43,7 +43,7 @@ struct RedisGreeting {
             return askRole()
         case .role:
             if let fault = reply.error?.connectionFault { return .refused(fault) }
-            facts.role = reply.text.flatMap { RedisInfo($0)["role"] } ?? ""
+            facts = RedisServerFacts(RedisInfo(reply.text ?? ""))
             if let fault = facts.fault { return .refused(fault) }
             return select()
         case .database:
@@ -108,6 +108,11 @@ package struct RedisServerFacts: Sendable, Equatable {
             default: break
             }
         }
+    }
+
+    init(_ info: RedisInfo) {
+        mode = info["cluster_enabled"] == "1" ? "cluster" : ""
+        role = info["role"] ?? ""
     }
 
     /// The reason why such a server cannot be used, if there is one.
