@@ -97,10 +97,9 @@ package struct RedisServerFacts: Sendable, Equatable {
     package init() {}
 
     init(hello: RESPValue) {
-        let items = hello.array ?? []
-        for index in stride(from: 0, to: items.count - 1, by: 2) {
-            guard let value = items[index + 1].text else { continue }
-            switch items[index].text {
+        for (name, value) in (hello.array ?? []).pairs {
+            guard let value = value.text else { continue }
+            switch name.text {
             case "server": server = value
             case "version": version = value
             case "mode": mode = value

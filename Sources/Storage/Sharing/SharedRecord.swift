@@ -236,11 +236,8 @@ package struct SharedValue: Sendable {
         let parts = 1 + max(0, content.count - first + bytesMax - 1) / bytesMax
         guard parts <= partsMax else { return nil }
         let head = magic + [isSealed ? 1 : 0, UInt8(parts)] + BigEndian.bytes(UInt32(content.count))
-        var values = [head + content.prefix(first)]
-        for start in stride(from: first, to: content.count, by: bytesMax) {
-            values.append(Array(content[start..<min(start + bytesMax, content.count)]))
-        }
-        return values
+        return [head + content.prefix(first)]
+            + content.dropFirst(first).pieces(of: bytesMax).map { Array($0) }
     }
 
     /// Reads the first value; nil if it has another format.
