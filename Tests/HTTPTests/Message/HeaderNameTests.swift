@@ -41,7 +41,8 @@ struct HeaderNameTests {
 
     @Test(arguments: [
         "Age", "ETag", "TE", "If-None-Match", "Content-MD5", "Dictionary-ID", "Sec-CH-UA-Platform", "Via",
-        "HTTP2-Settings", "Cross-Origin-Resource-Policy", "Access-Control-Allow-Credentials", "X-XSS-Protection",
+        "HTTP2-Settings", "Cross-Origin-Resource-Policy", "Access-Control-Allow-Credentials",
+        "X-XSS-Protection",
     ])
     func `names are written with the hyphens and capitals of their specifications`(name: String) {
         #expect(HeaderNameTable.names.contains(name))
