@@ -67,7 +67,6 @@ let package = Package(
     dependencies: zstdPackage + [
         tried(url: "https://github.com/apple/swift-argument-parser", at: "1.8.2"),
         tried(url: "https://github.com/apple/swift-http-structured-headers", at: "1.7.0"),
-        tried(url: "https://github.com/apple/swift-log", at: "1.16.2"),
         tried(url: "https://github.com/groue/GRDB.swift", at: "7.10.0"),
         tried(url: "https://github.com/jpsim/Yams", at: "6.2.2"),
         // With the trait AsyncHTTPClient alone.
@@ -133,7 +132,6 @@ let package = Package(
             name: "Proxy",
             dependencies: [
                 "Primitives", "HTTP", "Dictionaries", "Storage", "Redis", "CVersion",
-                .product(name: "Logging", package: "swift-log"),
                 .product(name: "Yams", package: "Yams"),
             ],
             // The admin page and the script for pages, which the program has inside.
@@ -147,7 +145,6 @@ let package = Package(
             dependencies: [
                 "Primitives", "HTTP", "Dictionaries", "DictionaryFiles", "Storage", "Redis", "Proxy",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
 

@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
 internal import HTTP
-internal import Logging
 internal import Proxy
 
 /// `dictum serve`: runs the proxy in the foreground.

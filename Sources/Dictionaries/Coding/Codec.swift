@@ -35,9 +35,13 @@ package enum Codec {
         let engine: any DecoderEngine =
             switch coding {
             case .identity: IdentityDecoder()
+            case .zstd, .dcz: try ZstdDecoder(coding, dictionary: dictionary)
+            #if canImport(CBrotli)
             case .gzip: try GzipDecoder()
             case .br, .dcb: try BrotliDecoder(coding, dictionary: dictionary)
-            case .zstd, .dcz: try ZstdDecoder(coding, dictionary: dictionary)
+            #else
+            case .gzip, .br, .dcb: throw CodingError(unlinked: coding)
+            #endif
             }
         return Decoder(
             engine,
@@ -59,9 +63,13 @@ package enum Codec {
     package static func memoryEstimate(for coding: ContentCoding, options: EncoderOptions) -> Int {
         switch coding {
         case .identity: 0
+        case .zstd, .dcz: ZstdSettings(options: options).memoryEstimate
+        #if canImport(CBrotli)
         case .gzip: GzipEncoder.memoryBytesMax
         case .br, .dcb: BrotliEncoder.memoryEstimate(options: options)
-        case .zstd, .dcz: ZstdSettings(options: options).memoryEstimate
+        #else
+        case .gzip, .br, .dcb: 0
+        #endif
         }
     }
 
@@ -70,9 +78,13 @@ package enum Codec {
     ) throws(CodingError) -> any Encoder {
         switch coding {
         case .identity: IdentityEncoder()
+        case .zstd, .dcz: try ZstdEncoder(coding, options: options)
+        #if canImport(CBrotli)
         case .gzip: try GzipEncoder(options: options)
         case .br, .dcb: try BrotliEncoder(coding, options: options)
-        case .zstd, .dcz: try ZstdEncoder(coding, options: options)
+        #else
+        case .gzip, .br, .dcb: throw CodingError(unlinked: coding)
+        #endif
         }
     }
 

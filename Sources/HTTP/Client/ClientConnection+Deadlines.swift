@@ -2,8 +2,7 @@
 extension ClientConnection {
     package func expired(_ core: EventLoop.Core) {
         switch state.phase {
-        case .connecting where core.now < connectDeadline: connectAgain()
-        case .connecting: lose(.connectTimeout)
+        case .connecting: connectAgain()
         case .idle: close()
         case .awaitingHead, .body:
             // No event reports that the system's large buffer drains, so ask before the upstream is blamed.
@@ -15,15 +14,11 @@ extension ClientConnection {
     }
 
     private func connectAgain() {
-        guard let transport = io.transport else { return }
-        do throws(SystemError) {
-            if try connectRetry?.connect(transport.descriptor, now: core.now) == true {
-                connectRetry = nil
-                core.watch(transport.descriptor, events: Readiness.edges, for: io.token)
-            }
+        do throws(UpstreamError) {
+            try connecting?.tryAgain(for: io.token, core)
             updateDeadline()
         } catch {
-            lose(.connectFailed(error))
+            lose(error)
         }
     }
 
@@ -49,7 +44,7 @@ extension ClientConnection {
 
     private var deadline: Int64? {
         switch state.phase {
-        case .connecting: min(connectRetry?.next ?? .max, connectDeadline)
+        case .connecting: connecting?.due
         case .idle: phaseBegan + settings.keepAliveTimeout
         case .awaitingHead where isRequestSent: phaseBegan + settings.responseTimeout
         // A slow request body is its sender's fault, which the server's side watches.
@@ -60,8 +55,6 @@ extension ClientConnection {
         case .closed: nil
         }
     }
-
-    private var connectDeadline: Int64 { phaseBegan + settings.connectTimeout }
 
     private var isRequestSent: Bool { state.isRequestWhole && io.output.isEmpty }
 

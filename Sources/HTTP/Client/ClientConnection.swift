@@ -19,10 +19,10 @@ package final class ClientConnection: Connection {
     @exclusivity(unchecked)
     private var parser: HeadParser
     private var body: BodyDecoder?
-    /// The start of a phase with a deadline of its own: connecting, awaiting the head, being idle.
+    /// The start of a phase with a deadline of its own: awaiting the head, being idle.
     var phaseBegan: Int64
-    /// Nil unless the socket waits for room at its listener; until then its events mean nothing.
-    var connectRetry: ConnectRetry?
+    /// Nil once the connection is made.
+    var connecting: Connecting?
     /// The time at which it began to connect.
     private let dialed = SystemClock.monotonicNanoseconds
 
@@ -39,11 +39,11 @@ package final class ClientConnection: Connection {
         io = ConnectionCore(transport, now: core.now)
         unsafe parser = HeadParser(limits: settings.limits)
         phaseBegan = core.now
-        let descriptor = transport.descriptor
-        connectRetry = ConnectRetry(descriptor, to: targetPool.target.endpoint, now: core.now)
-        io.token =
-            connectRetry == nil
-            ? core.add(self, descriptor: descriptor, events: Readiness.edges) : core.add(self)
+        let connecting = Connecting(
+            transport, to: targetPool.target.endpoint, now: core.now,
+            deadline: core.now + settings.connectTimeout)
+        self.connecting = connecting
+        io.token = connecting.watch(by: self, core)
     }
 
     package var peerKey: [UInt8]? { (io.transport as? TLSTransport)?.peerKey }
@@ -87,23 +87,13 @@ package final class ClientConnection: Connection {
     }
 
     private func connected(_ events: Readiness) -> Bool {
-        guard let transport = io.transport else { return false }
-        if !state.isReached {
-            guard !events.isDisjoint(with: [.writable, .broken]) else { return false }
-            let error = Socket.pendingError(transport.descriptor)
-            guard error == 0 else {
-                lose(.connectFailed(SystemError(code: error)))
-                return false
-            }
-            state.reached()
-        }
-        switch transport.establish() {
-        case .done: break
-        case .wouldBlock, .early: return false
-        case .failed(let failure):
-            lose(.handshakeFailed(failure))
+        do throws(UpstreamError) {
+            guard try connecting?.proceed(events) == true else { return false }
+        } catch {
+            lose(error)
             return false
         }
+        connecting = nil
         state.connected()
         pool.onConnect(SystemClock.monotonicNanoseconds - dialed)
         phaseBegan = core.now
@@ -267,10 +257,8 @@ package final class ClientConnection: Connection {
 
     func close() {
         guard isAlive else { return }
-        core.remove(io.token)
-        _ = io.takeTransport()
+        release()
         body = nil
-        _ = io.takeUnread()
         state.closed()
         pool.closed(self)
     }

@@ -7,10 +7,7 @@ final class ClientHandshake: Handler {
     private let transport: any ConnectionTransport
     private let core: EventLoop.Core
     private var token = Token.none
-    private let deadline: Int64
-    /// Nil unless the socket waits for room at its listener; until then its events mean nothing.
-    private var connectRetry: ConnectRetry?
-    private var isReached = false
+    private var connecting: Connecting
     private var onEnd: Ending?
 
     /// Waits until `deadline` at most, in milliseconds of the loop's clock.
@@ -20,44 +17,26 @@ final class ClientHandshake: Handler {
     ) {
         self.transport = transport
         self.core = core
-        self.deadline = deadline
         self.onEnd = onEnd
-        let descriptor = transport.descriptor
-        connectRetry = ConnectRetry(descriptor, to: endpoint, now: core.now)
-        token =
-            connectRetry == nil
-            ? core.add(self, descriptor: descriptor, events: Readiness.edges) : core.add(self)
-        updateDeadline()
-    }
-
-    private func updateDeadline() {
-        core.setDeadline(token, min(connectRetry?.next ?? .max, deadline))
+        connecting = Connecting(transport, to: endpoint, now: core.now, deadline: deadline)
+        token = connecting.watch(by: self, core)
+        core.setDeadline(token, connecting.due)
     }
 
     func ready(_ events: Readiness, _ core: EventLoop.Core) {
-        if !isReached {
-            guard !events.isDisjoint(with: [.writable, .broken]) else { return }
-            let error = Socket.pendingError(transport.descriptor)
-            guard error == 0 else { return end(.failure(.connectFailed(SystemError(code: error)))) }
-            isReached = true
-        }
-        switch transport.establish() {
-        case .done: end(.success(transport))
-        case .wouldBlock, .early: break
-        case .failed(let failure): end(.failure(.handshakeFailed(failure)))
+        do throws(UpstreamError) {
+            if try connecting.proceed(events) { end(.success(transport)) }
+        } catch {
+            end(.failure(error))
         }
     }
 
     func expired(_ core: EventLoop.Core) {
-        guard core.now < deadline else { return end(.failure(.connectTimeout)) }
-        do throws(SystemError) {
-            if try connectRetry?.connect(transport.descriptor, now: core.now) == true {
-                connectRetry = nil
-                core.watch(transport.descriptor, events: Readiness.edges, for: token)
-            }
-            updateDeadline()
+        do throws(UpstreamError) {
+            try connecting.tryAgain(for: token, core)
+            core.setDeadline(token, connecting.due)
         } catch {
-            end(.failure(.connectFailed(error)))
+            end(.failure(error))
         }
     }
 

@@ -13,8 +13,6 @@ struct ClientStateMachine: Sendable {
     }
 
     private(set) var phase = Phase.connecting
-    /// True once the socket is connected; the TLS handshake may still be incomplete.
-    private(set) var isReached = false
     private(set) var isRequestWhole = false
     /// True once a byte of the current request has been sent.
     private(set) var hasSent = false
@@ -39,8 +37,6 @@ struct ClientStateMachine: Sendable {
 
     /// True if the connection has carried an exchange before, so that it may be stale.
     var isReused: Bool { exchanges > 0 }
-
-    mutating func reached() { isReached = true }
 
     mutating func connected() {
         if phase == .connecting { phase = .awaitingHead(hasBytes: false) }

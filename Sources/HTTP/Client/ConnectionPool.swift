@@ -84,15 +84,10 @@ package final class ConnectionPool {
 
     /// Makes a transport that has begun to connect.
     func transport(to target: UpstreamTarget) throws(SystemError) -> any ConnectionTransport {
-        let descriptor = try Socket.connect(to: target.endpoint)
-        guard target.scheme == .https else { return PlainTransport(descriptor) }
+        let context = target.scheme == .https ? settings.tls : nil
         // An https target is never reached in clear.
-        guard let context = settings.tls else { throw SystemError(code: EPROTONOSUPPORT) }
-        let upstream = TLSSessions.Upstream(host: target.host, endpoint: target.endpoint)
-        guard let transport = TLSTransport(descriptor, to: upstream, by: context, sessions) else {
-            throw SystemError(code: ENOMEM)
-        }
-        return transport
+        guard target.scheme == .http || context != nil else { throw SystemError(code: EPROTONOSUPPORT) }
+        return try TLSTransport.open(to: target.endpoint, host: target.host, by: context, sessions)
     }
 
     /// Makes new connections with other settings.

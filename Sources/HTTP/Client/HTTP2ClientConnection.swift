@@ -52,10 +52,7 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
         waitBegan = core.now
         engine = FrameEngine(client: self, fieldBytesMax: settings.limits.headBytes)
         guard engine != nil else { return nil }
-        io.token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
-        // Bytes that came with the end of the handshake have already left the socket.
-        io.isReadable = true
-        core.attend(io.token)
+        takeOver(transport)
     }
 
     // MARK: The request
@@ -171,9 +168,7 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
 
     private func close() {
         guard isAlive else { return }
-        core.remove(io.token)
-        _ = io.takeTransport()
-        _ = io.takeUnread()
+        release()
         handler = nil
         engine = nil
         phase = .closed

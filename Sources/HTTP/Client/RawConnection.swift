@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// One connection to a server of another protocol than HTTP: connects, sends bytes, and passes on those that come.
 ///
 /// Confined to its loop. Its owner holds it.
@@ -21,7 +19,7 @@ package final class RawConnection: Connection {
     ) throws(SystemError) {
         self.core = core
         self.handler = handler
-        let transport = try Self.transport(to: endpoint, host: host, tls: tls)
+        let transport = try TLSTransport.open(to: endpoint, host: host, by: tls, TLSSessions())
         io = ConnectionCore(transport, now: core.now)
         handshake = ClientHandshake(transport, to: endpoint, core: core, deadline: core.now + timeout) {
             [unowned self] result in
@@ -33,23 +31,8 @@ package final class RawConnection: Connection {
         }
     }
 
-    private static func transport(
-        to endpoint: Endpoint, host: String, tls: TLSClientContext?
-    ) throws(SystemError) -> any ConnectionTransport {
-        let descriptor = try Socket.connect(to: endpoint)
-        guard let tls else { return PlainTransport(descriptor) }
-        let upstream = TLSSessions.Upstream(host: host, endpoint: endpoint)
-        guard let transport = TLSTransport(descriptor, to: upstream, by: tls, TLSSessions()) else {
-            throw SystemError(code: ENOMEM)
-        }
-        return transport
-    }
-
     private func connected(over transport: any ConnectionTransport) {
-        io.token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
-        // Bytes that came with the end of the handshake have already left the socket.
-        io.isReadable = true
-        core.attend(io.token)
+        takeOver(transport)
         handler?.connected()
     }
 
@@ -66,9 +49,7 @@ package final class RawConnection: Connection {
         handshake?.cancel()
         handshake = nil
         guard isAlive else { return }
-        core.remove(io.token)
-        _ = io.takeTransport()
-        _ = io.takeUnread()
+        release()
     }
 
     // MARK: Events

@@ -150,6 +150,20 @@ protocol Connection: Handler {
 extension Connection {
     var isAlive: Bool { io.transport != nil }
 
+    /// Watches a transport that another handler had: what came with the end of its work has already left the socket.
+    func takeOver(_ transport: any ConnectionTransport) {
+        io.token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
+        io.isReadable = true
+        core.attend(io.token)
+    }
+
+    /// Gives up the transport, and what it has sent.
+    func release() {
+        core.remove(io.token)
+        _ = io.takeTransport()
+        _ = io.takeUnread()
+    }
+
     // MARK: Reading
 
     /// Uses the unread input, then reads, for as long as the connection wants bytes and there are any.

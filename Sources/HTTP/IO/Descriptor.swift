@@ -58,7 +58,7 @@ enum Socket {
         return Descriptor(owning: raw)
     }
 
-    /// Begins to connect; the owner of the socket must see whether it needs a `ConnectRetry`.
+    /// Begins to connect; `Connecting` sees to the rest.
     static func connect(to endpoint: Endpoint) throws(SystemError) -> Descriptor {
         let descriptor = try open(try SocketAddress(endpoint).family)
         _ = try connect(descriptor.raw, to: endpoint)

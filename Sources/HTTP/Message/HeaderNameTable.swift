@@ -2,8 +2,7 @@ internal import Primitives
 
 /// The table of well-known names, which finds a name's number without an allocation.
 ///
-/// Immutable. A name that is listed here is cheaper to find and has a fixed spelling. `HeaderNumber` has a case
-/// for each, in the same order.
+/// Immutable. A name that `HeaderNumber` lists is cheaper to find and has a fixed spelling.
 struct HeaderNameTable: Sendable {
     static let shared = HeaderNameTable()
 
@@ -77,36 +76,24 @@ struct HeaderNameTable: Sendable {
         return (name.count &* 67 &+ first &* 31 &+ middle &* 13 &+ last &* 7) % slotCount
     }
 
-    static let names = [
-        "Accept", "Accept-Charset", "Accept-Encoding", "Accept-Language", "Accept-Ranges",
-        "Access-Control-Allow-Credentials", "Access-Control-Allow-Headers", "Access-Control-Allow-Methods",
-        "Access-Control-Allow-Origin", "Access-Control-Expose-Headers", "Access-Control-Max-Age",
-        "Access-Control-Request-Headers", "Access-Control-Request-Method", "Age", "Allow", "Alt-Svc",
-        "Authorization", "Available-Dictionary", "CDN-Cache-Control", "Cache-Control", "Clear-Site-Data",
-        "Connection",
-        "Content-Digest", "Content-Disposition", "Content-Encoding", "Content-Language", "Content-Length",
-        "Content-Location", "Content-MD5", "Content-Range", "Content-Security-Policy", "Content-Type",
-        "Cookie",
-        "Cross-Origin-Resource-Policy", "DNT", "Date", "Dictionary-ID", "Dictum-Explain", "Digest", "ETag",
-        "Early-Data", "Expect", "Expires", "Forwarded", "From", "HTTP2-Settings", "Host", "If-Match",
-        "If-Modified-Since", "If-None-Match", "If-Range", "If-Unmodified-Since", "Keep-Alive",
-        "Last-Modified",
-        "Link", "Location", "Max-Forwards", "NEL", "Origin", "Pragma", "Priority", "Proxy-Authenticate",
-        "Proxy-Authorization", "Proxy-Connection", "Range", "Referer", "Referrer-Policy", "Report-To",
-        "Repr-Digest", "Retry-After", "Sec-CH-UA", "Sec-CH-UA-Mobile", "Sec-CH-UA-Platform", "Sec-Fetch-Dest",
-        "Sec-Fetch-Mode", "Sec-Fetch-Site", "Sec-Fetch-User", "Server", "Server-Timing", "Set-Cookie",
-        "Strict-Transport-Security", "Surrogate-Control", "TE", "Timing-Allow-Origin", "Traceparent",
-        "Tracestate",
-        "Trailer", "Transfer-Encoding", "Upgrade", "Upgrade-Insecure-Requests", "Use-As-Dictionary",
-        "User-Agent",
-        "Vary", "Via", "WWW-Authenticate", "Warning", "X-Cache", "X-Content-Type-Options", "X-Forwarded-For",
-        "X-Forwarded-Host", "X-Forwarded-Port", "X-Forwarded-Prefix",
-        "X-Forwarded-Proto", "X-Frame-Options", "X-Powered-By",
-        "X-Real-IP", "X-Request-ID", "X-Requested-With", "X-XSS-Protection",
+    /// The names in their conventional spelling, which is mostly that of their cases, with hyphens.
+    static let names = HeaderNumber.allCases.map { number in
+        irregularNames[number]
+            ?? "\(number)".reduce(into: "") { text, letter in
+                text += text.isEmpty ? letter.uppercased() : letter.isUppercase ? "-\(letter)" : "\(letter)"
+            }
+    }
+
+    private static let irregularNames: [HeaderNumber: String] = [
+        .cdnCacheControl: "CDN-Cache-Control", .contentMD5: "Content-MD5", .dnt: "DNT",
+        .dictionaryID: "Dictionary-ID", .etag: "ETag", .http2Settings: "HTTP2-Settings", .nel: "NEL",
+        .secCHUA: "Sec-CH-UA", .secCHUAMobile: "Sec-CH-UA-Mobile", .secCHUAPlatform: "Sec-CH-UA-Platform",
+        .te: "TE", .wwwAuthenticate: "WWW-Authenticate", .xRealIP: "X-Real-IP",
+        .xRequestID: "X-Request-ID", .xXSSProtection: "X-XSS-Protection",
     ]
 }
 
-/// The numbers of the well-known names, in the order of `HeaderNameTable.names`.
+/// The numbers of the well-known names.
 ///
 /// A constant that is made from its number needs no look-up, and so no check at each use that the table is
 /// initialised.

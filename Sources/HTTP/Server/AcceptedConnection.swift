@@ -2,6 +2,7 @@
 protocol AcceptedConnection: Connection {
     /// The properties of its TLS; nil without TLS.
     var tls: TLSFacts? { get }
+    var settings: ServerSettings { get }
     /// The rest of the TLS handshake, if requests came before it (RFC 8446 section 2.3); nil once it is complete.
     var handshake: PendingHandshake? { get }
     /// Puts another one in its place, and returns it.
@@ -58,5 +59,16 @@ extension AcceptedConnection {
     func endHandshake(_ outcome: Result<TLSFacts, TLSFailure>) {
         let ended = replaceHandshake(with: nil)
         ended?.onEnd?(outcome)
+    }
+
+    /// Adds the fields that every response of the server has.
+    func complete(_ head: inout ResponseHead) {
+        // RFC 6797 section 7.2: only with TLS, and once.
+        if tls != nil, let policy = settings.strictTransportSecurity,
+            !head.headers.contains(.strictTransportSecurity)
+        {
+            head.headers.append(.strictTransportSecurity, policy)
+        }
+        if !head.headers.contains(.date) { head.headers.append(.date, core.date) }
     }
 }

@@ -90,10 +90,7 @@ final class HTTP2Session: AcceptedConnection {
         engine = FrameEngine(owner: self, settings: HTTP2Settings(settings.limits))
         guard engine != nil else { return close() }
         Socket.limitUnsent(transport.descriptor, to: quota.bytes)
-        io.token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
-        // Bytes that came with the preface or the end of the handshake have already left the socket.
-        io.isReadable = true
-        core.attend(io.token)
+        takeOver(transport)
         updateDeadline()
     }
 
@@ -277,16 +274,6 @@ final class HTTP2Session: AcceptedConnection {
         Socket.limitUnsent(transport.descriptor, to: quota.bytes)
     }
 
-    /// Adds the fields that every response of the server has.
-    func complete(_ head: inout ResponseHead) {
-        if tls != nil, let policy = settings.strictTransportSecurity,
-            !head.headers.contains(.strictTransportSecurity)
-        {
-            head.headers.append(.strictTransportSecurity, policy)
-        }
-        if !head.headers.contains(.date) { head.headers.append(.date, core.date) }
-    }
-
     func reset(_ stream: HTTP2Stream, _ error: HTTP2Error) {
         engine?.reset(stream: stream.id, error)
         attendSoon()
@@ -379,9 +366,7 @@ final class HTTP2Session: AcceptedConnection {
 
     func close(_ cause: ClientLoss = .closed) {
         guard isAlive else { return }
-        core.remove(io.token)
-        _ = io.takeTransport()
-        _ = io.takeUnread()
+        release()
         loseStreams(cause)
         endHandshake(.failure(.closed))
         onClose(self)

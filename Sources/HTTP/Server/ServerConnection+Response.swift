@@ -35,13 +35,7 @@ extension ServerConnection {
         } else if response.clientVersion < .http11 {
             head.headers.append(.connection, "keep-alive")
         }
-        // RFC 6797 section 7.2: only with TLS, and once.
-        if tls != nil, let policy = settings.strictTransportSecurity,
-            !head.headers.contains(.strictTransportSecurity)
-        {
-            head.headers.append(.strictTransportSecurity, policy)
-        }
-        if !head.headers.contains(.date) { head.headers.append(.date, core.date) }
+        complete(&head)
         response.framing = framing
         append { HeadWriter.write(head, into: &$0) }
         core.attend(io.token)

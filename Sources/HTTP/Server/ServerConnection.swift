@@ -308,10 +308,8 @@ final class ServerConnection: AcceptedConnection {
 
     func close() {
         guard isAlive else { return }
-        core.remove(io.token)
-        _ = io.takeTransport()
+        release()
         handler = nil
-        _ = io.takeUnread()
         endHandshake(.failure(.closed))
         onEnd(self, .closed)
     }

@@ -85,6 +85,18 @@ internal import Primitives
         if let session = unsafe store.find(upstream) { unsafe SSL_set_session(connection, session) }
     }
 
+    /// Begins to connect to a server: over TLS, or in clear without a context.
+    static func open(
+        to endpoint: Endpoint, host: String, by context: TLSClientContext?, _ sessions: TLSSessions
+    ) throws(SystemError) -> any ConnectionTransport {
+        let descriptor = try Socket.connect(to: endpoint)
+        guard let context else { return PlainTransport(descriptor) }
+        let upstream = TLSSessions.Upstream(host: host, endpoint: endpoint)
+        let transport = TLSTransport(descriptor, to: upstream, by: context, sessions)
+        guard let transport else { throw SystemError(code: ENOMEM) }
+        return transport
+    }
+
     deinit {
         takeSession()
         if isEstablished, !isBroken, !isEndSent {

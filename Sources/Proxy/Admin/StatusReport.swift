@@ -97,7 +97,7 @@ struct StatusReport: Encodable, Sendable {
     init(_ status: AdminStatus, _ snapshot: AdminStatus.Snapshot) {
         let table = SampleTable(snapshot.samples)
         let configuration = snapshot.context.configuration
-        let routes = RouteReports(snapshot).routes
+        let live = SavingsReport.Live.byRoute(snapshot.samples, snapshot.context.gain.totals).values
         version = DictumVersion.text
         time = Int(SystemClock.unixSeconds)
         startTime = table.value("process_start_time_seconds") ?? 0
@@ -107,14 +107,14 @@ struct StatusReport: Encodable, Sendable {
             on: status.areDictionariesOn, configured: status.areDictionariesConfigured)
         logLevel = status.logLevel.rawValue
         let total = table.count("dictum_requests_total")
-        let deltas = routes.reduce(0) { $0 + $1.deltas }
-        let notModified = routes.reduce(0) { $0 + $1.notModified }
+        let deltas = live.reduce(0) { $0 + $1.deltas }
+        let notModified = live.reduce(0) { $0 + $1.notModified }
         requests = Requests(
             total: total, deltas: deltas, notModified: notModified,
             hitRate: SavingsReport.Live.hitRate(total, deltas: deltas, notModified: notModified),
             byStatus: table.counts("dictum_responses_total"),
             rejected: table.counts("dictum_rejected_requests_total"))
-        bytes = BodyBytes(routes.map(\.bytes))
+        bytes = BodyBytes(live.map { BodyBytes($0) })
         connections = Connections(
             client: .init(
                 active: table.count("dictum_connections", "client", "active"),

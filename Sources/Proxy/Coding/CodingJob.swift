@@ -103,9 +103,8 @@ extension CodingJob {
         case .waiting: return .underWay
         case .lead(let turn):
             guard let quick = quickDictionary else { return submit(turn, reply()) }
-            let outcome = reported(resources.deltas.make(body, overQuick: quick, coding, in: scope))
-            turn.finish(outcome)
-            return .done(result(outcome.bytes))
+            return .done(
+                finish(turn, with: resources.deltas.make(body, overQuick: quick, coding, in: scope)))
         }
     }
 
@@ -177,42 +176,41 @@ extension CodingJob {
         if let turn {
             // Another client's turn may have made it while this one waited.
             if turn.isCrowded, let hit = resources.deltas.cache.find(key) { return reply(job.result(hit)) }
-            return job.lead(turn, body, over: dictionary, reply)
+            return reply(job.finish(turn, with: job.made(body, over: dictionary)))
         }
-        switch resources.deltas.cache.join(key, { job.waiter(reply) }) {
-        case .hit(let hit): reply(job.result(hit))
-        case .waiting: break
-        case .lead(let turn): job.lead(turn, body, over: dictionary, reply)
-        }
-    }
-
-    private func lead(_ turn: DeltaTurn, _ body: Body, over dictionary: Body, _ reply: @escaping Reply) {
-        let made = withMemory { resources.deltas.make(body, over: dictionary, coding, in: scope) }
-        let outcome = reported(made ?? .failed(.busy))
-        turn.finish(outcome)
-        reply(result(outcome.bytes))
+        let coded = job.joined(key, waiter: { job.waiter(reply) }) { job.made(body, over: dictionary) }
+        if let coded { reply(coded) }
     }
 
     /// Makes the delta of an identified body on the calling thread, which is no loop; nil while another thread makes it.
     func codedHere() -> Result? {
         guard let dictionary, let key, let body = knownBody else { return nil }
-        switch resources.deltas.cache.join(key, { { _ in } }) {
-        case .hit(let hit): return result(hit)
-        case .waiting: return nil
-        case .lead(let turn):
-            let outcome = outcome(body, over: dictionary)
-            turn.finish(outcome)
-            return result(outcome.bytes)
+        return joined(key, waiter: { { _ in } }) {
+            // In the form that the loop would use, if it is quick enough for that.
+            quickDictionary.map { resources.deltas.make(body, overQuick: $0, coding, in: scope) }
+                ?? made(body, over: dictionary)
         }
     }
 
-    /// Makes a delta over the dictionary in the form that the loop would use, if it is quick enough for that.
-    private func outcome(_ body: Body, over dictionary: Body) -> DeltaOutcome<VerifiedDelta> {
-        if let quick = quickDictionary {
-            return reported(resources.deltas.make(body, overQuick: quick, coding, in: scope))
+    /// Returns the delta that is there, or is made now; nil while another job makes it, whose outcome `waiter` gets.
+    private func joined(
+        _ key: DeltaKey, waiter: () -> DeltaCache.Waiter, make: () -> DeltaOutcome<VerifiedDelta>
+    ) -> Result? {
+        switch resources.deltas.cache.join(key, waiter) {
+        case .hit(let hit): result(hit)
+        case .waiting: nil
+        case .lead(let turn): finish(turn, with: make())
         }
-        let made = withMemory { resources.deltas.make(body, over: dictionary, coding, in: scope) }
-        return reported(made ?? .failed(.busy))
+    }
+
+    private func made(_ body: Body, over dictionary: Body) -> DeltaOutcome<VerifiedDelta> {
+        withMemory { resources.deltas.make(body, over: dictionary, coding, in: scope) } ?? .failed(.busy)
+    }
+
+    private func finish(_ turn: DeltaTurn, with made: DeltaOutcome<VerifiedDelta>) -> Result {
+        let outcome = reported(made)
+        turn.finish(outcome)
+        return result(outcome.bytes)
     }
 
     private func makeOnce(over dictionary: Body) -> DeltaOutcome<[UInt8]> {

@@ -26,7 +26,7 @@ extension Configuration {
                 : "which overlaps with \(taker.address) of \(taker.name): expected another port, or only one of them"
             reader.report(
                 "\(name).address is \(text), \(mistake)",
-                at: (node ?? reader.node(of: taker.name + ".address"))?.position ?? .init(line: 1, column: 1))
+                at: reader.position(of: name + ".address", taker.name + ".address"))
         }
     }
 }

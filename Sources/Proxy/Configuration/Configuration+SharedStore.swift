@@ -69,10 +69,6 @@ extension SettingType where Value == RedisSettings? {
         expectation: RedisSettings.urlExpectation,
         read: { node, reader in
             let expectation = RedisSettings.urlExpectation
-            guard case .scalar = node.content else {
-                reader.reportUnexpected(node, expected: expectation)
-                return nil
-            }
             guard let text = reader.text(node, expected: expectation) else { return nil }
             do throws(RedisURLMistake) {
                 return try RedisSettings(url: text)

@@ -22,9 +22,8 @@ extension Configuration {
     /// Warns of a shared store that cannot be reached, or whose settings are not as they should be.
     private mutating func checkSharedStore(_ reader: SettingsReader) {
         guard let redis = store.shared?.redis else { return }
-        let position = reader.node(of: "store.shared")?.position ?? .init(line: 1, column: 1)
         for finding in RedisInspection(redis, writes: false).findings {
-            warn("store.shared: \(finding.text)", at: position)
+            warn("store.shared: \(finding.text)", at: reader.position(of: "store.shared"))
         }
     }
 
@@ -70,7 +69,7 @@ extension Configuration {
         let items = if case .list(let nodes) = node?.content { nodes } else { [ConfigurationNode]() }
         let own = listeners.flatMap { $0.address.endpoints }
         for (place, url) in upstream.urls.enumerated() {
-            let position = (place < items.count ? items[place] : node)?.position ?? .init(line: 1, column: 1)
+            let position = place < items.count ? items[place].position : reader.position(of: key)
             let found = url.place.endpoints
             if found.isEmpty {
                 warn(
@@ -90,8 +89,7 @@ extension Configuration {
     ///
     /// `serve` does not start in the first case. In the second it logs an error and keeps dictionaries in memory.
     private mutating func checkStorePath(_ reader: inout SettingsReader) {
-        let node = reader.node(of: "store.path") ?? reader.node(of: "store")
-        let position = node?.position ?? .init(line: 1, column: 1)
+        let position = reader.position(of: "store.path", "store")
         do throws(StoreError) {
             try DictionaryStore.check(path: store.path)
         } catch {
@@ -109,7 +107,7 @@ extension Configuration {
         else { return }
         warn(
             "log.access.file: \(problem), or serve does not start",
-            at: reader.node(of: "log.access.file")?.position ?? .init(line: 1, column: 1))
+            at: reader.position(of: "log.access.file"))
     }
 
     /// Returns why no file can be made at a path, and what helps; nil if one can.
@@ -148,8 +146,7 @@ extension Configuration {
     /// Checks the key file of the store, if one is needed; a missing one is created at the start.
     mutating func checkKeyFile(_ reader: inout SettingsReader) {
         guard needsKeys, let file = store.keyFileInUse else { return }
-        let node = ["store.key_file", "store.path", "store"].compactMap { reader.node(of: $0) }.first
-        let position = node?.position ?? .init(line: 1, column: 1)
+        let position = reader.position(of: "store.key_file", "store.path", "store")
         do throws(StoreError) {
             try StoreKeyFile.check(at: file) { warn($0, at: position) }
         } catch {

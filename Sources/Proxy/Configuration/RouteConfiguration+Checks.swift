@@ -17,9 +17,7 @@ extension RouteConfiguration {
 
     /// Reads the built dictionary.
     private mutating func readBuilt(_ reader: inout SettingsReader) {
-        guard let policy = dictionary, let source = policy.builtSource,
-            let node = reader.node(of: "dictionary.built")
-        else { return }
+        guard let policy = dictionary, let source = policy.builtSource else { return }
         do throws(BuiltDictionary.Mistake) {
             guard policy.scope == .public else {
                 throw .init(text: "a built dictionary is for everybody: expected scope: public")
@@ -35,7 +33,7 @@ extension RouteConfiguration {
             }
             dictionary?.built = try BuiltDictionary(source, for: match)
         } catch {
-            reader.descend("dictionary.built") { $0.report(error.text, in: node, offset: 0) }
+            reader.report(error.text, of: "dictionary.built")
         }
     }
 
@@ -52,50 +50,37 @@ extension RouteConfiguration {
 
     private func checkMethods(_ reader: inout SettingsReader) {
         guard let dictionary else { return }
-        func report(_ key: String, _ text: String) {
-            guard let node = reader.node(of: key) else { return }
-            reader.descend(key) { $0.report(text, in: node, offset: 0) }
-        }
         if Set(dictionary.methods).count < dictionary.methods.count {
-            report("dictionary.methods", "a method is named twice: expected each method once")
+            reader.report("a method is named twice: expected each method once", of: "dictionary.methods")
         }
         if Set(dictionary.keyMembers).count < dictionary.keyMembers.count {
-            report("dictionary.key", "a member is named twice: expected each member once")
+            reader.report("a member is named twice: expected each member once", of: "dictionary.key")
         }
         if !dictionary.keyMembers.isEmpty, dictionary.methods == [.get] {
-            report(
-                "dictionary.key",
-                "no effect with methods: [GET]: expected QUERY or POST in methods, or covers: url for queries"
-            )
+            reader.report(
+                "no effect with methods: [GET]: expected QUERY or POST in methods, or covers: url for queries",
+                of: "dictionary.key")
         }
     }
 
     private func checkScope(_ reader: inout SettingsReader) {
         guard let dictionary else { return }
-        func report(_ key: String, _ text: String) {
-            guard let node = reader.node(of: key) else { return }
-            reader.descend(key) { $0.report(text, in: node, offset: 0) }
-        }
         let hasIdentity = reader.node(of: "dictionary.identity") != nil
-        switch dictionary.scope {
-        case .private where !hasIdentity:
-            report("dictionary.scope", "private without identity: expected identity, which tells users apart")
-        case .private where dictionary.sharedCaches == .trust:
-            report(
-                "dictionary.shared_caches",
-                "trust: expected avoid, since no cache may share private responses")
-        case .private where dictionary.delivery == .link:
-            report(
-                "dictionary.delivery",
-                "link: expected auto or in_band, since Links never name private responses")
-        case .private where dictionary.revalidate:
-            report(
-                "dictionary.revalidate",
-                "true: expected false, since one user's response is not valid for another")
-        case .public where hasIdentity:
-            report("dictionary.identity", "no effect without scope: private: expected both or neither")
-        case .public, .private: break
-        }
+        let mistake: (key: String, text: String)? =
+            switch dictionary.scope {
+            case .private where !hasIdentity:
+                ("scope", "private without identity: expected identity, which tells users apart")
+            case .private where dictionary.sharedCaches == .trust:
+                ("shared_caches", "trust: expected avoid, since no cache may share private responses")
+            case .private where dictionary.delivery == .link:
+                ("delivery", "link: expected auto or in_band, since Links never name private responses")
+            case .private where dictionary.revalidate:
+                ("revalidate", "true: expected false, since one user's response is not valid for another")
+            case .public where hasIdentity:
+                ("identity", "no effect without scope: private: expected both or neither")
+            case .public, .private: nil
+            }
+        if let mistake { reader.report(mistake.text, of: "dictionary.\(mistake.key)") }
     }
 
     /// Derives `covers` from its text, which requires the match.
@@ -104,8 +89,7 @@ extension RouteConfiguration {
         do throws(PatternError) {
             dictionary?.covers = try Covers(policy.coversText, groupNames: match.groupNames, key: policy.key)
         } catch {
-            guard let node = reader.node(of: "dictionary.covers") else { return }
-            reader.descend("dictionary.covers") { $0.report(error.text, in: node, offset: error.offset) }
+            reader.report(error.text, of: "dictionary.covers", offset: error.offset)
         }
     }
 }

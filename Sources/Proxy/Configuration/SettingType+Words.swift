@@ -80,10 +80,6 @@ extension SettingType where Value == String? {
         return SettingType(
             expectation: expectation,
             read: { node, reader in
-                guard case .scalar = node.content else {
-                    reader.reportUnexpected(node, expected: expectation)
-                    return nil
-                }
                 guard let text = reader.text(node, expected: expectation) else { return nil }
                 guard bytes ~= text.utf8.count, text.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
                     reader.report("invalid secret: expected \(expectation)", in: node, offset: 0)

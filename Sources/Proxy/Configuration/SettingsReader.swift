@@ -44,6 +44,12 @@ struct SettingsReader {
         report("\(name(of: "")): \(text)", at: position)
     }
 
+    /// Reports an error within the text of `key` below the current value, if that was given.
+    mutating func report(_ text: String, of key: String, offset: Int = 0) {
+        guard let node = node(of: key) else { return }
+        descend(key) { $0.report(text, in: node, offset: offset) }
+    }
+
     /// Runs `body` with `key` as the current value.
     mutating func descend<Result>(_ key: String, _ body: (inout SettingsReader) -> Result) -> Result {
         path.append(key)
@@ -54,6 +60,11 @@ struct SettingsReader {
     /// Returns the node of `key` below the current value, if it was given.
     func node(of key: String) -> ConfigurationNode? {
         nodes[name(of: key)]
+    }
+
+    /// Returns the position of the first of some keys that was given; without one, the beginning of the file.
+    func position(of keys: String...) -> ConfigurationNode.Position {
+        keys.lazy.compactMap { node(of: $0) }.first?.position ?? .init(line: 1, column: 1)
     }
 
     /// Reads a mapping into `target` according to a table of settings.

@@ -314,8 +314,7 @@ extension SharedMemory {
             for name in gone { state.index.remove(name) }
         }
         try? client.send([.delete(keys.map { Array($0.utf8) })], .background) { [self] _ in
-            for start in stride(from: 0, to: gone.count, by: SharedNews.namesMax) {
-                let some = gone[start..<min(start + SharedNews.namesMax, gone.count)]
+            for some in gone.pieces(of: SharedNews.namesMax) {
                 announce(Array(some), as: SharedNews.Entry.superseded)
             }
         }

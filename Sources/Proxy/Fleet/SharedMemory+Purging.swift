@@ -194,9 +194,7 @@ extension SharedMemory {
 
     /// Removes keys from the shared store, now or as soon as it can be reached.
     private func delete(_ keys: [[UInt8]]) {
-        for start in stride(from: 0, to: keys.count, by: Self.deletionsMax) {
-            delete(batch: Array(keys[start..<min(start + Self.deletionsMax, keys.count)]))
-        }
+        for batch in keys.pieces(of: Self.deletionsMax) { delete(batch: Array(batch)) }
     }
 
     private func delete(batch keys: [[UInt8]]) {
@@ -221,10 +219,9 @@ extension PurgeOrder {
     /// The order in parts that have few enough users for an entry each.
     fileprivate var parts: [PurgeOrder] {
         guard let owners, owners.count > Self.ownersMax else { return [self] }
-        let list = Array(owners)
-        return stride(from: 0, to: list.count, by: Self.ownersMax).map { start in
+        return Array(owners).pieces(of: Self.ownersMax).map { some in
             var part = self
-            part.owners = Set(list[start..<min(start + Self.ownersMax, list.count)])
+            part.owners = Set(some)
             return part
         }
     }

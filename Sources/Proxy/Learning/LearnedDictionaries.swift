@@ -25,7 +25,7 @@ final class LearnedDictionaries: Sendable {
     }
 
     /// The knowledge about a built chain.
-    private struct Record: Sendable {
+    struct Record: Sendable {
         var visits = FirstVisits()
         var proven = ProvenRows()
         var attempts = Attempts()
@@ -33,7 +33,7 @@ final class LearnedDictionaries: Sendable {
     }
 
     /// The attempts in a row that made no dictionary, and the second before which none begins.
-    private struct Attempts: Sendable {
+    struct Attempts: Sendable {
         var failures = 0
         var retryAt = 0
     }
@@ -44,7 +44,7 @@ final class LearnedDictionaries: Sendable {
         let reason: LearningReason
     }
 
-    private struct State {
+    struct State {
         var terms: Terms?
         /// As many as there are hosts that can have a built dictionary.
         var records = FairTable<ChainKey, Record>(buckets: 16, slots: 4)
@@ -63,7 +63,7 @@ final class LearnedDictionaries: Sendable {
     let worker: BackgroundWorker
     let memory: MemoryBudget
     private let report: @Sendable (OperatorEvent) -> Void
-    private let state = Guarded(State())
+    let state = Guarded(State())
 
     init(
         store: DictionaryStore, registry: LinkRegistry, worker: BackgroundWorker, memory: MemoryBudget,
@@ -214,20 +214,6 @@ final class LearnedDictionaries: Sendable {
         }
         guard former != reason, former != nil || isAttempt else { return }
         report(.info("route \(route.text), host \(chain.authority): \(reason.text) (\(reason.rawValue))"))
-    }
-
-    // MARK: Tests
-
-    /// Changes the share of the processor.
-    func changeShare(to share: Double) { state.withLock { $0.allowance.cpuShare = share } }
-
-    /// Lets the next attempts begin at once.
-    func forgetFailures() {
-        state.withLock { state in
-            for chain in state.records.all.keys {
-                _ = state.records.changeIfPresent(chain) { $0.attempts = Attempts() }
-            }
-        }
     }
 
     // MARK: Reports

@@ -41,8 +41,6 @@ package final class LogSink: Sendable {
         pendingBytesMax = Self.pendingBytesStandard
     }
 
-    var linesDropped: Int { dropped.load(ordering: .relaxed) + failed.load(ordering: .relaxed) }
-
     /// Queues whole lines, from any thread; never waits.
     func submit(_ bytes: [UInt8], lines: Int) {
         let pending = pendingBytes.wrappingAdd(bytes.count, ordering: .relaxed).newValue

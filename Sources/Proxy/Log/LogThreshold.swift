@@ -15,4 +15,9 @@ package final class LogThreshold: Sendable {
         get { Configuration.Log.Level.allCases[rank.load(ordering: .relaxed)] }
         set { rank.store(newValue.index, ordering: .relaxed) }
     }
+
+    /// Returns true if messages of a level are logged.
+    package func includes(_ level: Configuration.Log.Level) -> Bool {
+        level.index >= rank.load(ordering: .relaxed)
+    }
 }

@@ -15,7 +15,7 @@ struct RequestedResource {
     /// The hash of the public chain that the response belongs to, if a page's script fetched it.
     var fetchedAfterPage: Int?
     /// The route's offer, without an id; nil where the route has no dictionary, or no match can express it.
-    private(set) lazy var routeOffer = makeRouteOffer()
+    private(set) lazy var routeOffer = makeOffer(route.dictionary?.covers)
     /// The same for a personal response on a public route.
     private lazy var personalOffer = makePersonalOffer()
     /// The chain of the route's offer for everybody.
@@ -43,23 +43,15 @@ struct RequestedResource {
         return personalOffer
     }
 
-    private mutating func makeRouteOffer() -> UseAsDictionary? {
+    private func makeOffer(_ covers: Covers?) -> UseAsDictionary? {
         guard let dictionary = route.dictionary else { return nil }
-        return route.matchValue(of: url).flatMap {
+        return covers?.matchValue(for: url, route: route.match.first(url)).flatMap {
             UseAsDictionary(match: $0, matchDest: dictionary.matchDest, ttl: dictionary.ttlSeconds)
         }
     }
 
-    /// Only an identity carries a personal dictionary to another path.
     private mutating func makePersonalOffer() -> UseAsDictionary? {
-        guard let dictionary = route.dictionary else { return nil }
-        switch dictionary.covers {
-        case .path, .operation: return routeOffer
-        case .url, .pattern, .template: break
-        }
-        return dictionary.personalCovers.matchValue(for: url, route: route.match.first(url)).flatMap {
-            UseAsDictionary(match: $0, matchDest: dictionary.matchDest, ttl: dictionary.ttlSeconds)
-        }
+        if case .url? = route.dictionary?.personalCovers { makeOffer(.url) } else { routeOffer }
     }
 
     private mutating func makeChain(_ scope: ChainKey.Scope) -> ChainKey? {

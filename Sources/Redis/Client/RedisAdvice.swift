@@ -21,12 +21,7 @@ package enum RedisAdvice {
     /// Returns the findings about a server with this INFO.
     package static func findings(_ info: RedisInfo) -> [Finding] {
         var findings = [version(info)].compactMap(\.self)
-        if info["cluster_enabled"] == "1" {
-            findings.append(.fault("it runs in cluster mode; name a single server (cluster-enabled no)"))
-        }
-        if info["role"] == "slave" {
-            findings.append(.fault("it is a replica, which takes no writes; name the master"))
-        }
+        if let fault = RedisServerFacts(info).fault { findings.append(.fault(fault)) }
         if info["maxmemory"] == "0" {
             findings.append(
                 .advice(

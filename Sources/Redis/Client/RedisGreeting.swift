@@ -43,7 +43,7 @@ struct RedisGreeting {
             return askRole()
         case .role:
             if let fault = reply.error?.connectionFault { return .refused(fault) }
-            facts.role = reply.text.flatMap { RedisInfo($0)["role"] } ?? ""
+            facts = RedisServerFacts(RedisInfo(reply.text ?? ""))
             if let fault = facts.fault { return .refused(fault) }
             return select()
         case .database:
@@ -97,10 +97,9 @@ package struct RedisServerFacts: Sendable, Equatable {
     package init() {}
 
     init(hello: RESPValue) {
-        let items = hello.array ?? []
-        for index in stride(from: 0, to: items.count - 1, by: 2) {
-            guard let value = items[index + 1].text else { continue }
-            switch items[index].text {
+        for (name, value) in (hello.array ?? []).pairs {
+            guard let value = value.text else { continue }
+            switch name.text {
             case "server": server = value
             case "version": version = value
             case "mode": mode = value
@@ -108,6 +107,11 @@ package struct RedisServerFacts: Sendable, Equatable {
             default: break
             }
         }
+    }
+
+    init(_ info: RedisInfo) {
+        mode = info["cluster_enabled"] == "1" ? "cluster" : ""
+        role = info["role"] ?? ""
     }
 
     /// The reason why such a server cannot be used, if there is one.

@@ -61,9 +61,8 @@ struct StreamFacts: Sendable, Equatable {
         }
         guard let items = reply.array else { return nil }
         var names: Set<String> = []
-        for index in stride(from: 0, to: items.count - 1, by: 2) {
-            guard let name = items[index].text else { continue }
-            let value = items[index + 1]
+        for (name, value) in items.pairs {
+            guard let name = name.text else { continue }
             switch name {
             case "length": length = value.integer ?? 0
             case "entries-added": added = value.integer ?? 0
@@ -87,9 +86,7 @@ enum StreamReply {
         var pairs: [(RESPValue, RESPValue)] = []
         if isFlat {
             guard items.count.isMultiple(of: 2) else { return nil }
-            for index in stride(from: 0, to: items.count, by: 2) {
-                pairs.append((items[index], items[index + 1]))
-            }
+            pairs = items.pairs
         } else {
             for item in items {
                 guard let pair = item.array, pair.count == 2 else { return nil }
@@ -115,10 +112,10 @@ enum StreamReply {
         let words = pair[1].array ?? []
         guard words.count.isMultiple(of: 2) else { return nil }
         var fields: [(name: [UInt8], value: [UInt8])] = []
-        for index in stride(from: 0, to: words.count, by: 2) {
+        for (name, value) in words.pairs {
             // Larger than any that Dictum writes.
-            if words[index].error != nil || words[index + 1].error != nil { continue }
-            guard let name = words[index].bytes, let value = words[index + 1].bytes else { return nil }
+            if name.error != nil || value.error != nil { continue }
+            guard let name = name.bytes, let value = value.bytes else { return nil }
             fields.append((name, value))
         }
         return RedisStreamEntry(id: id, fields: fields)

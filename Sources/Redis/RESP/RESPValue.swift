@@ -39,6 +39,13 @@ package enum RESPValue: Sendable, Equatable {
     package var isOK: Bool { self == .status(Array("OK".utf8)) }
 }
 
+extension [RESPValue] {
+    /// The values two by two, as keys and values stand in turn; an odd one at the end is left out.
+    package var pairs: [(RESPValue, RESPValue)] {
+        stride(from: 0, to: count - 1, by: 2).map { (self[$0], self[$0 + 1]) }
+    }
+}
+
 /// An error reply: a code such as `OOM`, and a sentence for people.
 package struct RedisErrorReply: Error, Sendable, Equatable {
     /// The first word, in capitals; `ERR` if the server sends none.

@@ -47,6 +47,13 @@ struct NumberedFields {
         return part
     }
 
+    /// Returns the parts of some bytes, up to one that they do not have whole.
+    static func parts(of bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+        var (parts, rest) = ([ArraySlice<UInt8>](), bytes[...])
+        while !rest.isEmpty, let part = takePart(&rest) { parts.append(part) }
+        return parts
+    }
+
     /// Appends a length in groups of seven bits, the least significant first.
     private static func append(length: Int, to bytes: inout [UInt8]) {
         var rest = UInt32(clamping: length)

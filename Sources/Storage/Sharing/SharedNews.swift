@@ -72,11 +72,7 @@ package struct SharedNews: Sendable, Equatable {
 
     /// Reads a batch; skips what it does not understand.
     package static func read(_ batch: [UInt8]) -> [SharedNews] {
-        var (news, rest) = ([SharedNews](), batch[...])
-        while !rest.isEmpty, let part = NumberedFields.takePart(&rest) {
-            if let one = SharedNews(part) { news.append(one) }
-        }
-        return news
+        NumberedFields.parts(of: batch).compactMap { SharedNews($0) }
     }
 
     /// The number of names that a batch has room for.
@@ -90,11 +86,7 @@ package struct SharedNews: Sendable, Equatable {
     }
 
     package static func readNames(_ batch: [UInt8]) -> [SharedName] {
-        var (names, rest) = ([SharedName](), batch[...])
-        while !rest.isEmpty, let part = NumberedFields.takePart(&rest) {
-            if let name = SharedName(bytes: part) { names.append(name) }
-        }
-        return names
+        NumberedFields.parts(of: batch).compactMap { SharedName(bytes: $0) }
     }
 
     /// Returns promised ids as the value of an entry's field.

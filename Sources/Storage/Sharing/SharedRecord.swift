@@ -100,15 +100,6 @@ extension SharedRecord {
         self = record
     }
 
-    fileprivate static func isBody(
-        _ body: Body, named digest: Digest, in chain: ChainKey, _ keys: StoreKeys?
-    ) -> Bool {
-        guard case .personal = chain.scope else { return chain.scope.name(of: body.digest, keys) == digest }
-        return keys?.personalChain(
-            authority: chain.authority, match: chain.match, matchDest: chain.matchDest, digest: body.digest)
-            == chain
-    }
-
     /// The fields of a record while they are read.
     fileprivate struct Draft {
         private var kind = ""
@@ -127,50 +118,40 @@ extension SharedRecord {
         private(set) var count: Int64 = -1
         private var form: Int64 = -1
 
-        init?(_ fields: [(number: UInt8, value: ArraySlice<UInt8>)]) {
+        private struct Invalid: Error {}
+
+        init(_ fields: [(number: UInt8, value: ArraySlice<UInt8>)]) throws {
             for (number, value) in fields {
-                guard let field = Field(rawValue: number) else { continue }
-                guard take(field, value) else { return nil }
+                switch Field(rawValue: number) {
+                case .scope: kind = try Self.text(value)
+                case .tag: tag = IdentityTag(bytes: Array(value))
+                case .authority: authority = try Self.text(value)
+                case .match: match = try Self.text(value)
+                case .matchDest: matchDest.append(try Self.text(value))
+                case .url: url = try Self.text(value)
+                case .variant: variant = try Self.text(value)
+                case .etag: etag = try Self.text(value)
+                case .contentType: contentType = try Self.text(value)
+                case .maxAge: maxAge = min(Int(try Self.number(value)), Version.secondsMax)
+                case .isUpstreamMatch: isUpstreamMatch = true
+                case .digest: digest = Digest(bytes: Array(value))
+                case .rank: rank = try Self.number(value)
+                case .count: count = try Self.number(value)
+                case .form: form = try Self.number(value)
+                case nil: break
+                }
             }
         }
 
-        /// Takes one field; returns false if its value is invalid.
-        private mutating func take(_ field: Field, _ value: ArraySlice<UInt8>) -> Bool {
-            switch field {
-            case .scope, .authority, .match, .matchDest, .url, .variant, .etag, .contentType:
-                guard value.count <= StoredSize.namesMax, let text = String(validating: value, as: UTF8.self)
-                else { return false }
-                take(field, text)
-            case .tag: tag = IdentityTag(bytes: Array(value))
-            case .digest: digest = Digest(bytes: Array(value))
-            case .isUpstreamMatch: isUpstreamMatch = true
-            case .maxAge, .rank, .count, .form:
-                guard let number: Int64 = BigEndian.number(value), number >= 0 else { return false }
-                take(field, number)
-            }
-            return true
+        private static func text(_ value: ArraySlice<UInt8>) throws -> String {
+            guard value.count <= StoredSize.namesMax, let text = String(validating: value, as: UTF8.self)
+            else { throw Invalid() }
+            return text
         }
 
-        private mutating func take(_ field: Field, _ text: String) {
-            switch field {
-            case .scope: kind = text
-            case .authority: authority = text
-            case .match: match = text
-            case .matchDest: matchDest.append(text)
-            case .url: url = text
-            case .variant: variant = text
-            case .etag: etag = text
-            default: contentType = text
-            }
-        }
-
-        private mutating func take(_ field: Field, _ number: Int64) {
-            switch field {
-            case .maxAge: maxAge = min(Int(number), Version.secondsMax)
-            case .rank: rank = number
-            case .count: count = number
-            default: form = number
-            }
+        private static func number(_ value: ArraySlice<UInt8>) throws -> Int64 {
+            guard let number: Int64 = BigEndian.number(value), number >= 0 else { throw Invalid() }
+            return number
         }
 
         var chain: ChainKey? {
@@ -217,7 +198,7 @@ package struct PackedRecord: Sendable {
             rest = content[...]
         }
         guard let head = NumberedFields.takePart(&rest).flatMap(NumberedFields.read),
-            let draft = SharedRecord.Draft(head), let chain = draft.chain, let digest = draft.digest,
+            let draft = try? SharedRecord.Draft(head), let chain = draft.chain, let digest = draft.digest,
             SharedName(chain: chain, digest: digest, keys: keys) == name,
             0...Int64(SharedRecord.bodyBytesMax) ~= draft.count
         else { return nil }
@@ -228,7 +209,7 @@ package struct PackedRecord: Sendable {
 
     /// Returns the record; nil if its body is not the one of its name.
     package func unpacked() -> SharedRecord? {
-        guard let body = draft.body(payload), SharedRecord.isBody(body, named: digest, in: chain, keys)
+        guard let body = draft.body(payload), chain.isName(digest, ofBody: body.digest, keys)
         else { return nil }
         return SharedRecord(
             chain: chain, facts: draft.facts(of: digest, bytes: body.count), rank: draft.rank, body: body)
@@ -255,11 +236,8 @@ package struct SharedValue: Sendable {
         let parts = 1 + max(0, content.count - first + bytesMax - 1) / bytesMax
         guard parts <= partsMax else { return nil }
         let head = magic + [isSealed ? 1 : 0, UInt8(parts)] + BigEndian.bytes(UInt32(content.count))
-        var values = [head + content.prefix(first)]
-        for start in stride(from: first, to: content.count, by: bytesMax) {
-            values.append(Array(content[start..<min(start + bytesMax, content.count)]))
-        }
-        return values
+        return [head + content.prefix(first)]
+            + content.dropFirst(first).pieces(of: bytesMax).map { Array($0) }
     }
 
     /// Reads the first value; nil if it has another format.

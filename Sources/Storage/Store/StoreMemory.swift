@@ -84,12 +84,9 @@ final class StoreMemory: Sendable {
     ///
     /// Returns the number of versions that were still there.
     func evict(_ versions: [Version], reason: StoreStatistics.Eviction) -> Int {
-        var count = 0
-        for start in stride(from: 0, to: versions.count, by: Self.groupCount) {
-            let group = versions[start..<min(start + Self.groupCount, versions.count)]
-            count += evict { $0.remove(group, reason: reason, into: &$1) }
+        versions.pieces(of: Self.groupCount).reduce(0) { count, group in
+            count + evict { $0.remove(group, reason: reason, into: &$1) }
         }
-        return count
     }
 
     /// Lets the state evict versions, counts them and makes their bodies the first to leave memory.

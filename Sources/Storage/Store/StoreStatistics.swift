@@ -49,8 +49,6 @@ package struct StoreStatistics: Sendable, Equatable {
     package var admissions = 0
     /// The bodies that their chain had already.
     package var returns = 0
-    /// The updates of `lastWanted` that were due to be written.
-    package var touches = 0
     package var evictions: [Eviction: Int] = [:]
     package var refusals: [AdmissionRefusal: Int] = [:]
     package var loads = 0

@@ -2,13 +2,12 @@ internal import Dictionaries
 internal import Foundation
 internal import Glibc
 internal import HTTP
-internal import Logging
 internal import Proxy
 internal import Storage
 
 /// A proxy with its log, for `serve` and `demo`.
 struct ProxyService {
-    let log: Logger
+    let log: StandardErrorLog
     let server: ProxyServer
     private let sink: LogSink
 
@@ -17,11 +16,9 @@ struct ProxyService {
     ) throws(StartError) {
         let isJSON = Self.isJSON(configuration.log.format)
         let threshold = LogThreshold(configuration.log.level)
-        let log = Logger(label: "dictum") { _ in StandardErrorLog(isJSON: isJSON, threshold: threshold) }
+        let log = StandardErrorLog(isJSON: isJSON, threshold: threshold)
         self.log = log
-        let report: @Sendable (OperatorEvent) -> Void = { [log] event in
-            log.log(level: event.level, "\(event.text)")
-        }
+        let report: @Sendable (OperatorEvent) -> Void = { log.log($0.level, $0.text) }
         let file = accessLog ? configuration.log.access.file : nil
         sink = if let file { try LogSink(file: file, report: report) } else { LogSink(report: report) }
         let cores = ProcessInfo.processInfo.activeProcessorCount
@@ -31,7 +28,7 @@ struct ProxyService {
             context: context,
             accessLog: accessLog ? AccessLogOutput(sink: sink, isJSON: isForMachines) : nil,
             inherited: inherited, logThreshold: threshold)
-        if let shortage = DescriptorLimit.shortage(of: configuration) { log.warning("\(shortage)") }
+        if let shortage = DescriptorLimit.shortage(of: configuration) { log.warning(shortage) }
         if let url = server.adminURL { log.info("the admin page is at \(url)") }
         for url in server.urls { log.info("listening on \(url)") }
     }
@@ -64,7 +61,7 @@ struct ProxyService {
     }
 
     func warn(of configuration: Configuration, file: String) {
-        for line in configuration.warningLines(file: file) { log.warning("\(line)") }
+        for line in configuration.warningLines(file: file) { log.warning(line) }
     }
 
     private func reload(_ configuration: Configuration) {

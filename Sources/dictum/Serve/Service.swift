@@ -1,7 +1,6 @@
 internal import Dispatch
 internal import Foundation
 internal import Glibc
-internal import Logging
 internal import Primitives
 internal import Proxy
 

@@ -1,41 +1,28 @@
 internal import Dictionaries
 internal import Foundation
 internal import Glibc
-internal import Logging
 internal import Proxy
 internal import Storage
 
 /// The operator's log on standard error: one line per event, as text or as JSON.
-struct StandardErrorLog: LogHandler {
+struct StandardErrorLog: Sendable {
     let isJSON: Bool
-    var metadata: Logger.Metadata = [:]
     /// Shared by all copies of the log, so that a reload and the admin listener can change it.
-    private let threshold: LogThreshold
+    let threshold: LogThreshold
 
-    init(isJSON: Bool, threshold: LogThreshold) {
-        self.isJSON = isJSON
-        self.threshold = threshold
-    }
+    func info(_ text: String) { log(.info, text) }
+    func warning(_ text: String) { log(.warning, text) }
+    func error(_ text: String) { log(.error, text) }
 
-    var logLevel: Logger.Level {
-        get { Logger.Level(threshold.level) }
-        set { threshold.level = Configuration.Log.Level(newValue) }
-    }
-
-    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    func log(event: LogEvent) {
+    func log(_ level: Configuration.Log.Level, _ text: String) {
+        guard threshold.includes(level) else { return }
         let time = Date().formatted(.iso8601)
-        let message = "\(event.message)"
-        guard isJSON else { return StandardError.write("\(time) \(event.level) \(message)", as: event.level) }
-        let fields = ["time": time, "level": "\(event.level)", "message": message]
+        guard isJSON else { return StandardError.write("\(time) \(level) \(text)", as: level) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let line = try? encoder.encode(fields) else { return }
-        StandardError.write(String(decoding: line, as: UTF8.self), as: event.level)
+        guard let line = try? encoder.encode(["time": time, "level": level.rawValue, "message": text])
+        else { return }
+        StandardError.write(String(decoding: line, as: UTF8.self), as: level)
     }
 }
 
@@ -49,49 +36,25 @@ extension StandardError {
     }()
 
     /// Writes a line of the service; the journal is told its level, so that `journalctl -p` finds it.
-    static func write(_ line: String, as level: Logger.Level) {
+    static func write(_ line: String, as level: Configuration.Log.Level) {
         write(isJournal ? "<\(level.syslogPriority)>\(line)" : line)
     }
 }
 
-extension Logger.Level {
+extension Configuration.Log.Level {
     /// The number of the level in syslog(3).
     fileprivate var syslogPriority: Int32 {
         switch self {
-        case .trace, .debug: LOG_DEBUG
+        case .debug: LOG_DEBUG
         case .info: LOG_INFO
-        case .notice: LOG_NOTICE
         case .warning: LOG_WARNING
         case .error: LOG_ERR
-        case .critical: LOG_CRIT
-        }
-    }
-}
-
-extension Logger.Level {
-    fileprivate init(_ level: Configuration.Log.Level) {
-        switch level {
-        case .debug: self = .debug
-        case .info: self = .info
-        case .warning: self = .warning
-        case .error: self = .error
-        }
-    }
-}
-
-extension Configuration.Log.Level {
-    fileprivate init(_ level: Logger.Level) {
-        switch level {
-        case .trace, .debug: self = .debug
-        case .info, .notice: self = .info
-        case .warning: self = .warning
-        case .error, .critical: self = .error
         }
     }
 }
 
 extension OperatorEvent {
-    var level: Logger.Level {
+    var level: Configuration.Log.Level {
         switch self {
         case .info: .info
         case .warning: .warning

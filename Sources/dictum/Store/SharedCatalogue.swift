@@ -122,10 +122,9 @@ struct SharedCatalogue {
             )
             let entries = reply.first?.array ?? []
             for entry in entries {
-                let words = entry.array?.last?.array ?? []
-                for index in stride(from: 0, to: words.count - 1, by: 2)
-                where words[index].bytes == SharedNews.Entry.versions {
-                    news += words[index + 1].bytes.map(SharedNews.read) ?? []
+                for (name, value) in (entry.array?.last?.array ?? []).pairs
+                where name.bytes == SharedNews.Entry.versions {
+                    news += value.bytes.map(SharedNews.read) ?? []
                 }
             }
             guard entries.count == Self.pageCount, let last = entries.last?.array?.first?.text else {
@@ -163,8 +162,7 @@ struct SharedCatalogue {
     func removeAll() throws { try delete(Array(scan())) }
 
     private func delete(_ keys: [String]) throws {
-        for start in stride(from: 0, to: keys.count, by: Self.batchCount) {
-            let batch = keys[start..<min(start + Self.batchCount, keys.count)]
+        for batch in keys.pieces(of: Self.batchCount) {
             _ = try ask([.delete(batch.map { Array($0.utf8) })])
         }
     }

@@ -24,16 +24,6 @@ internal import Testing
         proxy = try ServedProxy(origin, in: folder)
     }
 
-    /// Opens the client's store as a new process of the app would.
-    private func client() throws -> DictionaryClient {
-        var options = DictionaryClient.Options()
-        options.onEvent = { [metrics] event in
-            if case .finished(let figures) = event { metrics.withLock { $0.append(figures) } }
-        }
-        let store = URL(fileURLWithPath: "\(folder.path)/client")
-        return DictionaryClient(store: try .persistent(at: store, limit: .mebibytes(8)), options: options)
-    }
-
     /// Fetches the feed, which is another one each time; returns the coding in which it came.
     private func poll(_ client: DictionaryClient) async throws -> String {
         let url = try #require(URL(string: proxy.url("/feed")))
@@ -45,10 +35,10 @@ internal import Testing
     @Test(.timeLimit(.minutes(40)))
     func `from the second request on deltas come, after a restart too, and for each user apart`() async throws
     {
-        let first = try client().forUser("one")
+        let first = try openClient(in: folder, metrics).forUser("one")
         #expect(try await poll(first) != "dcz")
         #expect(try await poll(first) == "dcz")
-        let second = try client()
+        let second = try openClient(in: folder, metrics)
         #expect(try await poll(second.forUser("one")) == "dcz")
         #expect(try await poll(second.forUser("two")) != "dcz")
         await second.forUser("one").removeAll()
@@ -69,7 +59,7 @@ internal import Testing
             connection.finish()
         }
         let uploads = try ServedProxy(echo, in: folder, "routes: [{match: /feed, requests: dictionary}]")
-        let client = try client()
+        let client = try openClient(in: folder, metrics)
         let url = try #require(URL(string: uploads.url("/feed")))
         _ = try await client.data(from: url, using: WireTransport())
         var request = URLRequest(url: url)

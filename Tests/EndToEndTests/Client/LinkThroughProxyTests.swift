@@ -24,14 +24,7 @@ internal import Testing
             origin, in: folder, #"routes: [{match: "/*", dictionary: {delivery: link}}]"#)
         try proxy.prove("/feed")
         let metrics = Guarded<[FetchMetrics]>([])
-        var options = DictionaryClient.Options()
-        options.onEvent = { event in
-            if case .finished(let figures) = event { metrics.withLock { $0.append(figures) } }
-        }
-        let store = URL(fileURLWithPath: "\(folder.path)/client")
-        let client = DictionaryClient(
-            store: try .persistent(at: store, limit: .mebibytes(8)), options: options
-        ).forUser("one")
+        let client = try openClient(in: folder, metrics).forUser("one")
         let url = try #require(URL(string: proxy.url("/feed")))
         for number in 2...4 {
             let (body, _) = try await client.data(from: url, using: WireTransport())

@@ -40,16 +40,6 @@ struct OperationThroughProxyTests {
             """, upstream: "{urls: [\"\(url)\"]}")
     }
 
-    private func client(_ user: String) throws -> DictionaryClient {
-        var options = DictionaryClient.Options()
-        options.onEvent = { [metrics] event in
-            if case .finished(let figures) = event { metrics.withLock { $0.append(figures) } }
-        }
-        let store = URL(fileURLWithPath: "\(folder.path)/client")
-        return DictionaryClient(store: try .persistent(at: store, limit: .mebibytes(8)), options: options)
-            .forUser(user)
-    }
-
     /// Asks for an operation as a user; returns the text, which must not have a line of another user.
     private func ask(_ operation: String, as user: String) async throws -> FetchMetrics {
         var request = URLRequest(url: try #require(URL(string: proxy.url("/graphql"))))
@@ -58,7 +48,7 @@ struct OperationThroughProxyTests {
             ["operationName": operation, "query": try #require(Self.queries[operation])])
         request.setValue("application/json", forHTTPHeaderField: "Content-Type")
         request.setValue("Bearer \(user).00000000", forHTTPHeaderField: "Authorization")
-        let (body, head) = try await client(user).data(
+        let (body, head) = try await openClient(in: folder, metrics).forUser(user).data(
             for: request, operation: operation, using: WireTransport())
         #expect(head.statusCode == 200)
         // The digest is the application's own, of the body as it sent it.

@@ -12,14 +12,7 @@ internal import Testing
 
     init() throws {
         folder = try TemporaryFolder()
-        var options = DictionaryClient.Options()
-        options.dictionaryBytesMax = 1 << 20
-        options.onEvent = { [metrics] event in
-            if case .finished(let figures) = event { metrics.withLock { $0.append(figures) } }
-        }
-        let store = URL(fileURLWithPath: "\(folder.path)/client")
-        client = DictionaryClient(store: try .persistent(at: store, limit: .mebibytes(8)), options: options)
-            .forUser("one")
+        client = try openClient(in: folder, metrics) { $0.dictionaryBytesMax = 1 << 20 }.forUser("one")
     }
 
     private var file: URL { URL(fileURLWithPath: "\(folder.path)/items.dict") }

@@ -2,6 +2,7 @@ internal import DictumClient
 internal import Dispatch
 internal import Foundation
 internal import FoundationNetworking
+internal import Primitives
 internal import TestSupport
 
 /// The plainest transport: one connection per request, without TLS, to this machine.
@@ -39,4 +40,18 @@ struct WireTransport: Transport {
         guard message.isWhole else { throw URLError(.networkConnectionLost) }
         return message
     }
+}
+
+/// Opens the store of a client in a folder, as a new process of its app would; the client's figures go into `metrics`.
+func openClient(
+    in folder: TemporaryFolder, _ metrics: Guarded<[FetchMetrics]>,
+    _ change: (inout DictionaryClient.Options) -> Void = { _ in }
+) throws -> DictionaryClient {
+    var options = DictionaryClient.Options()
+    options.onEvent = { event in
+        if case .finished(let figures) = event { metrics.withLock { $0.append(figures) } }
+    }
+    change(&options)
+    let store = URL(fileURLWithPath: "\(folder.path)/client")
+    return DictionaryClient(store: try .persistent(at: store, limit: .mebibytes(8)), options: options)
 }

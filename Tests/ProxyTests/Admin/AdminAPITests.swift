@@ -18,7 +18,7 @@ private let reads = AdminResource.allCases.filter { !$0.isOpen && $0.isChange(.g
 
 extension TestProxy {
     /// Returns the JSON of a resource of the admin listener.
-    fileprivate func read(_ path: String) throws -> [String: Any] {
+    func read(_ path: String) throws -> [String: Any] {
         let answer = try admin("GET \(path) HTTP/1.1", "Host: localhost")
         try #require(answer.status == 200, "\(path): \(answer.text)")
         #expect(answer["Content-Type"] == "application/json")
@@ -27,18 +27,13 @@ extension TestProxy {
         return try #require(
             JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any])
     }
-
-    fileprivate func putLevel(_ body: String, _ fields: String...) throws -> WireMessage {
-        let lines = (["PUT /log-level HTTP/1.1", "Host: localhost"] + fields).joined(separator: "\r\n")
-        return try admin(lines, body: Array(body.utf8))
-    }
 }
 
 extension [String: Any] {
     /// Returns a number of a nested member.
-    fileprivate func number(_ keys: String...) -> Double? { (value(keys) as? NSNumber)?.doubleValue }
-    fileprivate func text(_ keys: String...) -> String? { value(keys) as? String }
-    fileprivate func list(_ key: String) -> [[String: Any]] { self[key] as? [[String: Any]] ?? [] }
+    func number(_ keys: String...) -> Double? { (value(keys) as? NSNumber)?.doubleValue }
+    func text(_ keys: String...) -> String? { value(keys) as? String }
+    func list(_ key: String) -> [[String: Any]] { self[key] as? [[String: Any]] ?? [] }
 
     private func value(_ keys: [String]) -> Any? {
         keys.reduce(self as Any?) { ($0 as? [String: Any])?[$1] }
@@ -368,37 +363,5 @@ extension [String: Any] {
             try texts().filter { $0.contains("access log") } == [
                 "1 line of the access log lost since the start: its disk was full, or its reader had gone"
             ])
-    }
-
-    // MARK: The log level
-
-    @Test func `the log level changes at once, and a reload goes by the configuration`() throws {
-        let proxy = try TestProxy(json(first))
-        #expect(
-            try proxy.putLevel(#"{"level":"debug"}"#, typed).text
-                == #"{"configured":"info","level":"debug"}"# + "\n")
-        #expect(try proxy.read("/log-level").text("level") == "debug")
-        #expect(proxy.events.withLock { $0 }.contains { "\($0)".contains("log.level is debug, was info") })
-        try proxy.reload("log: {level: error}")
-        #expect(try proxy.read("/log-level").text("level") == "error")
-        #expect(try proxy.read("/log-level").text("configured") == "error")
-    }
-
-    @Test(arguments: ["", "{}", #"{"level":"loud"}"#, #"{"level":1}"#, "level=debug", "[", #""debug""#])
-    func `another body than a level changes nothing`(body: String) throws {
-        let proxy = try TestProxy(json(first))
-        let answer = try proxy.putLevel(body, typed, "Accept: application/json")
-        #expect(answer.status == 400)
-        #expect(answer["Content-Type"] == "application/problem+json")
-        #expect(try proxy.read("/log-level").text("level") == "info")
-    }
-
-    @Test func `a page of another origin cannot change the log level`() throws {
-        let proxy = try TestProxy(json(first))
-        let level = #"{"level":"debug"}"#
-        #expect(try proxy.putLevel(level, typed, "Origin: http://attacker.test").status == 403)
-        #expect(try proxy.putLevel(level, typed, "Sec-Fetch-Site: cross-site").status == 403)
-        #expect(try proxy.putLevel(level, "Content-Type: text/plain").status == 415)
-        #expect(try proxy.read("/log-level").text("level") == "info")
     }
 }

@@ -194,3 +194,10 @@ import Testing
         #expect(abs(count - lines) <= 1)
     }
 }
+
+extension LogSink {
+    /// The lines that were lost, for any reason.
+    var linesDropped: Int {
+        samples.filter { $0.metric.name == "dictum_log_lines_dropped_total" }.reduce(0) { $0 + $1.count }
+    }
+}

@@ -13,12 +13,6 @@ private let enabled = RedisServer.program != nil
 /// Nodes that remember together over a real Redis; whatever happens to it, every body is exact.
 @Suite(.timeLimit(.minutes(40)), .enabled(if: enabled, "\(RedisServer.absence)"))
 struct SharedMemoryTests {
-    private func isDelta(_ answer: WireMessage, of version: Int, over held: Int) throws -> Bool {
-        let isExact = try answer.carriesDecoded(TestFleet.body(version), over: TestFleet.body(held))
-        #expect(isExact, "\(answer)")
-        return isExact && answer.coding.hasPrefix("dc")
-    }
-
     // MARK: One memory
 
     @Test(arguments: [

@@ -22,11 +22,6 @@ struct SharedOrderTests {
             fields: "Cache-Control: private, max-age=60")
     }
 
-    private func isDelta(_ answer: WireMessage, of version: Int, over held: Int) throws -> Bool {
-        #expect(try answer.carriesDecoded(TestFleet.body(version), over: TestFleet.body(held)))
-        return answer.coding.hasPrefix("dc")
-    }
-
     /// Waits until a node has logged some words, and returns how often it has.
     private func untilLogged(_ words: String, by node: TestProxy) throws -> Int {
         var count = 0

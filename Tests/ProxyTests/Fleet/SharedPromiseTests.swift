@@ -15,12 +15,6 @@ private let enabled = RedisServer.program != nil
 struct SharedPromiseTests {
     private static let slow = "X-Slow: 1"
 
-    private func isDelta(_ answer: WireMessage, of version: Int, over held: Int) throws -> Bool {
-        let isExact = try answer.carriesDecoded(TestFleet.body(version), over: TestFleet.body(held))
-        #expect(isExact, "\(answer)")
-        return isExact && answer.coding.hasPrefix("dc")
-    }
-
     private func fleet(_ count: Int) throws -> TestFleet {
         try TestFleet(count, fields: "Cache-Control: max-age=60")
     }

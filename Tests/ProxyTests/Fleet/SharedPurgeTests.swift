@@ -26,11 +26,6 @@ struct SharedPurgeTests {
         }
     }
 
-    private func isDelta(_ answer: WireMessage, of version: Int, over held: Int) throws -> Bool {
-        #expect(try answer.carriesDecoded(TestFleet.body(version), over: TestFleet.body(held)))
-        return answer.coding.hasPrefix("dc")
-    }
-
     @Test(arguments: [
         ("Cache-Control: public, max-age=60", "X-A: 1", "path=/feed"),
         ("Cache-Control: max-age=60", "X-A: 1", "host=api.test"),

@@ -4,6 +4,7 @@ internal import Primitives
 internal import Redis
 internal import Storage
 internal import TestSupport
+internal import Testing
 
 @testable import Proxy
 
@@ -144,4 +145,11 @@ final class TestFleet {
     func keys() throws -> [String] {
         try redis.command("KEYS", "dictum:1:*v:*").split(whereSeparator: \.isNewline).map { String($0) }
     }
+}
+
+/// Returns true if an answer has a version exactly, as a delta over another one.
+func isDelta(_ answer: WireMessage, of version: Int, over held: Int) throws -> Bool {
+    let isExact = try answer.carriesDecoded(TestFleet.body(version), over: TestFleet.body(held))
+    #expect(isExact, "\(answer)")
+    return isExact && answer.coding.hasPrefix("dc")
 }

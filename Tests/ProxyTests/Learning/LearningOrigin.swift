@@ -130,3 +130,17 @@ extension TestProxy {
         return (path, response.body)
     }
 }
+
+extension LearnedDictionaries {
+    /// Changes the share of the processor.
+    func changeShare(to share: Double) { state.withLock { $0.allowance.cpuShare = share } }
+
+    /// Lets the next attempts begin at once.
+    func forgetFailures() {
+        state.withLock { state in
+            for chain in state.records.all.keys {
+                _ = state.records.changeIfPresent(chain) { $0.attempts = .init() }
+            }
+        }
+    }
+}

@@ -173,7 +173,6 @@ extension DictionaryStore {
             state.pending.touch(version.id, lastWanted: now)
             state.touched(version, now: now)
         }
-        memory.counters.withLock { $0.touches += 1 }
     }
 
     /// Replaces the head of a version with a newer one, which is written to disk at most once a minute.

@@ -108,7 +108,8 @@ final class BodyLoader: Sendable {
             }
             let base = try base(of: stored, in: database)
             let body = Body(try stored.whole(over: base?.body))
-            guard version.isBody(body.digest, memory.configuration.keys) else {
+            guard version.chainKey.isName(version.digest, ofBody: body.digest, memory.configuration.keys)
+            else {
                 return .damaged("its bytes do not match its digest")
             }
             let packed = stored.count.map { count in

@@ -29,7 +29,7 @@ struct StoreDatabase: Sendable {
     /// The last value of `PRAGMA data_version`, which changes once another process has written.
     private let dataVersion = Guarded<Int?>(nil)
     /// The keys of private rows; without them such rows are neither read nor written.
-    private let keys: StoreKeys?
+    let keys: StoreKeys?
 
     var isInMemory: Bool { path == ":memory:" }
     /// True if the path leads to another file by now, or to none.
@@ -66,16 +66,6 @@ struct StoreDatabase: Sendable {
         try read { try Int.fetchOne($0, sql: "SELECT count(*) FROM version") ?? 0 }
     }
 
-    /// Calls `body` with every public version, without its body.
-    func forEachVersion(_ body: (Version) -> Void) throws(StoreDatabaseError) {
-        try read { try StoreRows.forEachVersion($0, heads: heads, body) }
-    }
-
-    /// Calls `body` with the row and the URL of every public version.
-    func forEachURL(_ body: (Int64, String) -> Void) throws(StoreDatabaseError) {
-        try read { try StoreRows.forEachURL($0, body) }
-    }
-
     /// Returns true if another process has written since the last call, and at the first call; takes a few
     /// microseconds.
     func noticesForeignWrites() throws(StoreDatabaseError) -> Bool {
@@ -96,12 +86,6 @@ struct StoreDatabase: Sendable {
                 database.cachedStatement(sql: "SELECT 1 FROM \(table) WHERE id = ?"), arguments: [version.id])
             return row != nil
         }
-    }
-
-    /// Returns every private version that the keys open, and the rows that they do not open.
-    func privateVersions() throws(StoreDatabaseError) -> PrivateRows.Found {
-        guard let keys else { return PrivateRows.Found() }
-        return try read { try PrivateRows.find($0, keys) }
     }
 
     /// Returns the body of a version as it is stored, not verified; nil if there is no such row.
@@ -159,15 +143,6 @@ struct StoreDatabase: Sendable {
                 return try work(database)
             }
         }
-    }
-
-    func removePrivate(chains: [Int64]) throws(StoreDatabaseError) {
-        try change { try PrivateRows.remove(chains: chains, from: $0) }
-    }
-
-    /// Removes all private rows; returns the number of versions.
-    func removeAllPrivate() throws(StoreDatabaseError) -> Int {
-        try change { try PrivateRows.removeAll(from: $0) }
     }
 
     func size() throws(StoreDatabaseError) -> Size {

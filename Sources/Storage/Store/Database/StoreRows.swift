@@ -3,36 +3,40 @@ internal import FoundationEssentials
 internal import GRDB
 internal import Primitives
 
-/// The rows of the store, to and from versions.
-enum StoreRows {
-    // MARK: Reading
-
-    /// Calls `body` with every valid version, without its body; skips rows with invalid values.
-    static func forEachVersion(_ database: Database, heads: HeadMemory, _ body: (Version) -> Void) throws {
-        let chains = try chains(database)
-        let now = Int(SystemClock.unixMicroseconds / 1_000_000)
-        let rows = try RowReader(
-            database,
-            sql: "SELECT \(columns), promises, pinned_until, head, digest, is_proven_public FROM version")
-        while try rows.next() {
-            guard let chain = rows.integer(1), let known = chains[chain], let digest = rows.digest(19) else {
-                continue
+extension StoreDatabase {
+    /// Calls `body` with every valid public version, without its body; skips rows with invalid values.
+    func forEachVersion(_ body: (Version) -> Void) throws(StoreDatabaseError) {
+        try read { database in
+            let chains = try StoreRows.chains(database)
+            let now = Int(SystemClock.unixMicroseconds / 1_000_000)
+            let columns = "\(StoreRows.columns), promises, pinned_until, head, digest, is_proven_public"
+            let rows = try RowReader(database, sql: "SELECT \(columns) FROM version")
+            while try rows.next() {
+                guard let chain = rows.integer(1), let known = chains[chain], let digest = rows.digest(19)
+                else { continue }
+                let version = StoreRows.version(
+                    rows, chain: known, digest: digest, now: now, pinnedUntil: rows.integer(17) ?? 0,
+                    head: rows.bytes(18).flatMap { StoredHead($0, memory: heads) },
+                    isProvenPublic: rows.integer(20) == 1)
+                if let version { body(version) }
             }
-            let version = version(
-                rows, chain: known, digest: digest, now: now, pinnedUntil: rows.integer(17) ?? 0,
-                head: rows.bytes(18).flatMap { StoredHead($0, memory: heads) },
-                isProvenPublic: rows.integer(20) == 1)
-            if let version { body(version) }
         }
     }
 
     /// Calls `body` with the row and the URL of every public version.
-    static func forEachURL(_ database: Database, _ body: (Int64, String) -> Void) throws {
-        let rows = try RowReader(database, sql: "SELECT id, url FROM version")
-        while try rows.next() {
-            if let id = rows.integer(0), let url = rows.text(1) { body(id, url) }
+    func forEachURL(_ body: (Int64, String) -> Void) throws(StoreDatabaseError) {
+        try read { database in
+            let rows = try RowReader(database, sql: "SELECT id, url FROM version")
+            while try rows.next() {
+                if let id = rows.integer(0), let url = rows.text(1) { body(id, url) }
+            }
         }
     }
+}
+
+/// The rows of the store, to and from versions.
+enum StoreRows {
+    // MARK: Reading
 
     /// The columns that `version` reads, in this order, followed by `promises`.
     static let columns = """
@@ -84,7 +88,7 @@ enum StoreRows {
         (0...Int64(Version.secondsMax)).contains(number) ? Int(number) : nil
     }
 
-    private static func chains(_ database: Database) throws -> [Int64: Chain] {
+    fileprivate static func chains(_ database: Database) throws -> [Int64: Chain] {
         var chains: [Int64: Chain] = [:]
         let rows = try Row.fetchCursor(
             database,

@@ -141,8 +141,7 @@ extension StoreWriter {
         guard let database = openDatabase else { return schedule() }
         guard !isFileOfAnother else { return ask(database, toRemove: versions) }
         do {
-            for start in stride(from: 0, to: versions.count, by: Self.eraseCountMax) {
-                let some = versions[start..<min(start + Self.eraseCountMax, versions.count)]
+            for some in versions.pieces(of: Self.eraseCountMax) {
                 try database.end([], removing: some.map(\.id))
                 try database.checkpoint()
             }

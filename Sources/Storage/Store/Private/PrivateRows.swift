@@ -3,6 +3,56 @@ internal import FoundationEssentials
 internal import GRDB
 internal import Primitives
 
+extension StoreDatabase {
+    /// Returns every private version whose chain the keys open, without its body, and the rows that they do not open.
+    func privateVersions() throws(StoreDatabaseError) -> PrivateRows.Found {
+        var found = PrivateRows.Found()
+        guard let keys else { return found }
+        try read { database in
+            let (owners, unusable) = try PrivateRows.owners(database, keys)
+            found.unusableChains = unusable
+            let now = Int(SystemClock.unixMicroseconds / 1_000_000)
+            let rows = try RowReader(
+                database, sql: "SELECT \(StoreRows.columns), promises, name, stored FROM private_version")
+            while try rows.next() {
+                guard let owner = rows.integer(1).flatMap({ owners[$0] }) else {
+                    found.unusableVersions += 1
+                    continue
+                }
+                guard let name = rows.digest(17),
+                    let version = StoreRows.version(
+                        rows, chain: owner.chain(of: name), digest: name, now: now, isNamed: owner.isNamed)
+                else { continue }
+                version.sealedBytes = rows.integer(18).map(Int.init(clamping:))
+                found.versions.append(version)
+            }
+        }
+        return found
+    }
+
+    /// Removes the versions of these private chains, and then the chains.
+    func removePrivate(chains: [Int64]) throws(StoreDatabaseError) {
+        try change { database in
+            let versions = try database.cachedStatement(sql: "DELETE FROM private_version WHERE chain = ?")
+            let empty = try database.cachedStatement(sql: "DELETE FROM private_chain WHERE id = ?")
+            for id in chains {
+                try versions.execute(arguments: [id])
+                try empty.execute(arguments: [id])
+            }
+        }
+    }
+
+    /// Removes all private rows; returns the number of versions.
+    func removeAllPrivate() throws(StoreDatabaseError) -> Int {
+        try change { database in
+            let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM private_version") ?? 0
+            guard count > 0 else { return 0 }
+            try database.execute(sql: "DELETE FROM private_version; DELETE FROM private_chain")
+            return count
+        }
+    }
+}
+
 /// The rows of private chains, to and from versions; without the key nothing in them can be read.
 enum PrivateRows {
     /// The rows that one key opens, and those that it does not.
@@ -15,30 +65,7 @@ enum PrivateRows {
 
     // MARK: Reading
 
-    /// Returns every version whose chain the keys open, without its body.
-    static func find(_ database: Database, _ keys: StoreKeys) throws -> Found {
-        var found = Found()
-        let (owners, unusable) = try owners(database, keys)
-        found.unusableChains = unusable
-        let now = Int(SystemClock.unixMicroseconds / 1_000_000)
-        let rows = try RowReader(
-            database, sql: "SELECT \(StoreRows.columns), promises, name, stored FROM private_version")
-        while try rows.next() {
-            guard let owner = rows.integer(1).flatMap({ owners[$0] }) else {
-                found.unusableVersions += 1
-                continue
-            }
-            guard let name = rows.digest(17),
-                let version = StoreRows.version(
-                    rows, chain: owner.chain(of: name), digest: name, now: now, isNamed: owner.isNamed)
-            else { continue }
-            version.sealedBytes = rows.integer(18).map(Int.init(clamping:))
-            found.versions.append(version)
-        }
-        return found
-    }
-
-    private static func owners(_ database: Database, _ keys: StoreKeys) throws
+    fileprivate static func owners(_ database: Database, _ keys: StoreKeys) throws
         -> (usable: [Int64: PrivateChainFacts.Owner], unusable: [Int64])
     {
         var usable: [Int64: PrivateChainFacts.Owner] = [:]
@@ -118,24 +145,6 @@ enum PrivateRows {
                 version.contentType, version.bytes, version.rank, version.admittedAt, version.lastWanted,
                 version.maxAge, version.isUpstreamMatch, sealedBytes,
             ] + StoreRows.arguments(version.demand) + [insertion.promises.data])
-    }
-
-    /// Removes the versions of these chains, and then the chains.
-    static func remove(chains: [Int64], from database: Database) throws {
-        let versions = try database.cachedStatement(sql: "DELETE FROM private_version WHERE chain = ?")
-        let empty = try database.cachedStatement(sql: "DELETE FROM private_chain WHERE id = ?")
-        for id in chains {
-            try versions.execute(arguments: [id])
-            try empty.execute(arguments: [id])
-        }
-    }
-
-    /// Removes all private rows; returns the number of versions.
-    static func removeAll(from database: Database) throws -> Int {
-        let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM private_version") ?? 0
-        guard count > 0 else { return 0 }
-        try database.execute(sql: "DELETE FROM private_version; DELETE FROM private_chain")
-        return count
     }
 }
 

@@ -174,14 +174,11 @@ extension VersionFacts {
     }
 }
 
-extension Version {
-    func isBody(_ digest: Digest, _ keys: StoreKeys?) -> Bool {
-        guard case .personal = chainKey.scope else {
-            return chainKey.scope.name(of: digest, keys) == self.digest
-        }
-        return keys?.personalChain(
-            authority: chainKey.authority, match: chainKey.match, matchDest: chainKey.matchDest,
-            digest: digest)
-            == chainKey
+extension ChainKey {
+    /// Returns true if a version of this name in the chain has the body with this digest.
+    func isName(_ name: Digest, ofBody digest: Digest, _ keys: StoreKeys?) -> Bool {
+        guard case .personal = scope else { return scope.name(of: digest, keys) == name }
+        return keys?.personalChain(authority: authority, match: match, matchDest: matchDest, digest: digest)
+            == self
     }
 }

@@ -41,9 +41,7 @@ extension DictionaryStore {
         guard now < memory.now - Self.clockSecondsMax else { return }
         memory.turnBack(to: now)
         memory.state.withLock { $0.purges.turnBack(to: Int64(now) * 1_000_000) }
-        let versions = memory.index.allVersions()
-        for start in stride(from: 0, to: versions.count, by: StoreMemory.groupCount) {
-            let group = versions[start..<min(start + StoreMemory.groupCount, versions.count)]
+        for group in memory.index.allVersions().pieces(of: StoreMemory.groupCount) {
             memory.state.withLock { $0.turnBack(group, to: now) }
         }
     }

@@ -1,0 +1,47 @@
+internal import Primitives
+internal import TestSupport
+internal import Testing
+
+@testable import Proxy
+
+private let first = Feed.bytes(version: 0, items: 40)
+private let typed = "Content-Type: application/json"
+
+extension TestProxy {
+    fileprivate func putLevel(_ body: String, _ fields: String...) throws -> WireMessage {
+        let lines = (["PUT /log-level HTTP/1.1", "Host: localhost"] + fields).joined(separator: "\r\n")
+        return try admin(lines, body: Array(body.utf8))
+    }
+}
+
+@Suite(.timeLimit(.minutes(40))) struct LogLevelTests {
+    @Test func `the log level changes at once, and a reload goes by the configuration`() throws {
+        let proxy = try TestProxy(json(first))
+        #expect(
+            try proxy.putLevel(#"{"level":"debug"}"#, typed).text
+                == #"{"configured":"info","level":"debug"}"# + "\n")
+        #expect(try proxy.read("/log-level").text("level") == "debug")
+        #expect(proxy.events.withLock { $0 }.contains { "\($0)".contains("log.level is debug, was info") })
+        try proxy.reload("log: {level: error}")
+        #expect(try proxy.read("/log-level").text("level") == "error")
+        #expect(try proxy.read("/log-level").text("configured") == "error")
+    }
+
+    @Test(arguments: ["", "{}", #"{"level":"loud"}"#, #"{"level":1}"#, "level=debug", "[", #""debug""#])
+    func `another body than a level changes nothing`(body: String) throws {
+        let proxy = try TestProxy(json(first))
+        let answer = try proxy.putLevel(body, typed, "Accept: application/json")
+        #expect(answer.status == 400)
+        #expect(answer["Content-Type"] == "application/problem+json")
+        #expect(try proxy.read("/log-level").text("level") == "info")
+    }
+
+    @Test func `a page of another origin cannot change the log level`() throws {
+        let proxy = try TestProxy(json(first))
+        let level = #"{"level":"debug"}"#
+        #expect(try proxy.putLevel(level, typed, "Origin: http://attacker.test").status == 403)
+        #expect(try proxy.putLevel(level, typed, "Sec-Fetch-Site: cross-site").status == 403)
+        #expect(try proxy.putLevel(level, "Content-Type: text/plain").status == 415)
+        #expect(try proxy.read("/log-level").text("level") == "info")
+    }
+}

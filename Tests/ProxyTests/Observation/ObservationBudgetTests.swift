@@ -1,0 +1,53 @@
+internal import Testing
+
+@testable import Proxy
+
+/// The processor time of observing, and the sums over groups.
+@Suite struct ObservationBudgetTests {
+    @Test func `if the processor time does not suffice, fewer clients are observed, each completely`() {
+        let second: Int64 = 1_000_000_000
+        var budget = ObservationBudget(cpuShare: 0.05, now: 0)
+        var shares: [Double] = []
+        for number in 1...60 {
+            // Each client would cost a tenth of a second per second.
+            budget.charge(Int64(0.1 * budget.clientShare * Double(second)), now: Int64(number) * second)
+            shares.append(budget.clientShare)
+        }
+        #expect(shares.first == 1)
+        #expect(shares.last == 0.5)
+        let chosen = (0..<1000 as Range<UInt64>).filter(budget.observes)
+        #expect(chosen.count == 500)
+        for number in 61...90 { budget.charge(0, now: Int64(number) * second) }
+        #expect(budget.clientShare == 1)
+        #expect(budget.spentNanoseconds < 4 * second)
+    }
+
+    @Test func `a route lives as short as its shortest responses`() {
+        let lives: [Int?] = [600, nil, 60, 300]
+        let groups = lives.map { life in
+            var group = SavingsReport.Observed()
+            group.lifeSeconds = life
+            return group
+        }
+        #expect(SavingsReport.Observed(groups).lifeSeconds == 60)
+        #expect(SavingsReport.Observed([]).lifeSeconds == nil)
+    }
+
+    @Test func `the savings of years are a number`() {
+        var observed = SavingsReport.Observed()
+        observed.measured = DeltaSizes(
+            count: 1_000_000_000, deltaBytes: 2_000_000_000_000, plainBytes: 12_000_000_000_000)
+        (observed.deltas, observed.deltasOfAll) = (1_000_000_000, 2e9)
+        #expect(observed.savedBytes == 2e13)
+    }
+
+    @Test func `without allowance nothing begins`() {
+        var budget = ObservationBudget(cpuShare: 0.01, now: 0)
+        // The allowance of a minute, and a second more.
+        budget.charge(1_600_000_000, now: 1)
+        let mayBegin = budget.mayBegin(now: 2)
+        #expect(!mayBegin)
+        let plenty = [90, 101].map { budget.hasPlenty(now: $0 * 1_000_000_000) }
+        #expect(plenty == [false, true])
+    }
+}
