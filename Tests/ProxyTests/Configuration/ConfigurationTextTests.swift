@@ -107,7 +107,8 @@ import Testing
 
     @Test(arguments: [
         ("log: &a {level: info}\nstore: *a", 2, 6), ("log: &a\n  level: info\nadmin: *a", 2, 6),
-        ("routes: [&a {match: /a}, *a]", 2, 10), ("? &a k\n: *a", 2, 3), ("log: {level: *a, format: &a json}", 2, 14),
+        ("routes: [&a {match: /a}, *a]", 2, 10), ("? &a k\n: *a", 2, 3),
+        ("log: {level: *a, format: &a json}", 2, 14),
         ("&a a: 1\nb: *a", 2, 1), ("a: !!str &x y\nb: *x", 2, 4),
     ])
     func `anchors and aliases are found wherever they are`(text: String, line: Int, column: Int) {
