@@ -287,8 +287,8 @@ extension FrameEngineOwner {
     /// nghttp2 itself waits until half of the window is used, also while others hold the other half.
     private func openWindow() {
         guard usedBytes > 0 else { return }
-        let isLarge = usedBytes >= window / 2
-        guard isLarge || unsafe nghttp2_session_get_local_window_size(session) < Self.roomMin else { return }
+        let room = unsafe nghttp2_session_get_local_window_size(session)
+        guard usedBytes >= window / 2 || room < Self.roomMin else { return }
         _ = unsafe nghttp2_submit_window_update(
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Int32(clamping: usedBytes))
         usedBytes = 0
