@@ -258,6 +258,7 @@ package final class ClientConnection: Connection {
     func close() {
         guard isAlive else { return }
         release()
+        connecting = nil
         body = nil
         state.closed()
         pool.closed(self)

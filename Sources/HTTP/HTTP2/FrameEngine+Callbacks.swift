@@ -52,6 +52,7 @@ extension FrameEngine {
         unsafe nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) {
             _, _, stream, bytes, count, user in
             guard let engine = unsafe FrameEngine.engine(user) else { return 0 }
+            engine.heldBytes += count
             // Safe: nghttp2 passes valid bytes for the call.
             unsafe engine.owner.data(UnsafeBufferPointer(start: bytes, count: count).span, stream: stream)
             return 0
@@ -126,8 +127,8 @@ extension FrameEngine {
     private func receivedPriorityUpdate(on carrier: Int32) {
         var payload: [UInt8] = []
         swap(&payload, &priorityUpdate)
-        guard carrier == 0 else { return terminate(.protocolError) }
-        guard payload.count >= HTTP2Frame.streamBytes else { return terminate(.frameSizeError) }
+        guard carrier == 0 else { return owner.terminate(.protocolError) }
+        guard payload.count >= HTTP2Frame.streamBytes else { return owner.terminate(.frameSizeError) }
         // The highest bit is reserved.
         let stream = payload[..<HTTP2Frame.streamBytes].reduce(Int32(0)) { ($0 & 0x7f_ffff) << 8 | Int32($1) }
         owner.prioritized(stream: stream, payload.span.extracting(HTTP2Frame.streamBytes..<payload.count))

@@ -25,6 +25,8 @@ protocol FrameEngineOwner: AnyObject {
     func peerReset(stream: Int32, error: UInt32)
     /// The peer takes no further request.
     func peerGoesAway(_ error: UInt32)
+    /// The peer breaks a rule that the engine does not check: the owner ends the session.
+    func terminate(_ error: HTTP2Error)
     /// The client has signalled the priority of a stream by a PRIORITY_UPDATE (RFC 9218 section 7.1).
     func prioritized(stream: Int32, _ value: Span<UInt8>)
     /// A frame has been put into the output.
@@ -46,6 +48,7 @@ extension FrameEngineOwner {
     func bodyReady(stream: Int32, countMax: Int) -> FrameEngine.BodyPart { .none }
     func writeData(head: Span<UInt8>, count: Int, stream: Int32) -> FrameEngine.DataOutcome { .gone }
     func peerGoesAway(_ error: UInt32) {}
+    func terminate(_ error: HTTP2Error) {}
 }
 
 /// The frames, streams, windows and header compression of one HTTP/2 connection, by nghttp2.
@@ -76,9 +79,9 @@ extension FrameEngineOwner {
     /// True once this side has ended the session by itself: nghttp2 before 1.52.0-1+deb12u3 and 1.68.1 aborts the process if it
     /// is given further frames after an end within a callback (CVE-2026-27135).
     private var isTerminated = false
-    /// The bytes of the connection's window, and those of bodies that were used since it was opened last.
+    /// The bytes of the connection's window, and those of bodies that the owner has and has not used yet.
     private let window: Int
-    private var usedBytes = 0
+    var heldBytes = 0
     /// The payload of the PRIORITY_UPDATE that is being read.
     var priorityUpdate: [UInt8] = []
 
@@ -204,8 +207,8 @@ extension FrameEngineOwner {
     /// True if the client's window has no room for bytes of any stream.
     var isWindowClosed: Bool { unsafe nghttp2_session_get_remote_window_size(session) <= 0 }
 
-    /// True if this side's window has no room for another byte of any body.
-    var isOwnWindowClosed: Bool { unsafe nghttp2_session_get_local_window_size(session) <= 0 }
+    /// True if this side's window has no room for another frame, because the owner holds what came.
+    var isOwnWindowFull: Bool { unsafe nghttp2_session_get_local_window_size(session) < Self.roomMin }
 
     /// True if the engine has the stream, open or half-closed.
     func knows(stream: Int32) -> Bool { unsafe nghttp2_session_find_stream(session, stream) != nil }
@@ -278,20 +281,19 @@ extension FrameEngineOwner {
 
     /// Opens the connection's window for bytes of a stream that is gone.
     func consumeConnection(_ count: Int) {
-        usedBytes += count
+        heldBytes -= count
         openWindow()
     }
 
     /// Opens the connection's window, in large steps as long as the client has room for a frame.
     ///
-    /// nghttp2 itself waits until half of the window is used, also while others hold the other half.
+    /// nghttp2 itself waits until half of the window is used, also while others hold the other half. What nobody holds counts
+    /// as used: nghttp2 takes padding, and bodies of streams that are gone.
     private func openWindow() {
-        guard usedBytes > 0 else { return }
-        let room = unsafe nghttp2_session_get_local_window_size(session)
-        guard usedBytes >= window / 2 || room < Self.roomMin else { return }
+        let usedBytes = Int(unsafe nghttp2_session_get_effective_recv_data_length(session)) - heldBytes
+        guard usedBytes >= window / 2 || usedBytes > 0 && isOwnWindowFull else { return }
         _ = unsafe nghttp2_submit_window_update(
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Int32(clamping: usedBytes))
-        usedBytes = 0
     }
 
     /// The bytes of the largest frame that clients may send.

@@ -45,7 +45,11 @@ struct RequestAssembler: Sendable {
         // Also of a refused request: the connection pays for all that it has decoded.
         fieldCount += 1
         fieldBytes += name.count + value.count + Self.fieldOverhead
-        guard error == nil else { return }
+        guard error == nil else {
+            // The response to a HEAD has no body, whatever was wrong before its method came.
+            if method.isEmpty, name.equals(":method") { method.append(value.extracting(first: 5)) }
+            return
+        }
         guard fieldCount <= min(Self.fieldCountMax, limits.fieldCount) else { return fail(.tooManyFields) }
         let bytesMax = Self.fieldBytesMax(limits) + (isTrailer ? limits.trailerBytes : 0)
         guard fieldBytes <= bytesMax else { return fail(isTrailer ? .trailersTooLarge : .headTooLarge) }
@@ -63,6 +67,12 @@ struct RequestAssembler: Sendable {
         } catch {
             fail(error)
         }
+    }
+
+    /// Returns the bytes of the fields, which count no more.
+    mutating func giveBackFieldBytes() -> Int {
+        defer { fieldBytes = 0 }
+        return fieldBytes
     }
 
     /// Keeps nothing of a request that is refused, and only counts what still comes.

@@ -74,8 +74,10 @@ extension HTTP2Session: FrameEngineOwner {
     private func refuse(_ stream: HTTP2Stream) -> Bool {
         let isRefused = ids.endedEarly.contains(stream.id)
         if !isRefused { count(.heads) }
-        // One section alone may not have it all, and trailers belong to a request that has begun.
-        guard stream.assembler.fieldBytes <= Self.fieldBytesMax, !stream.state.hasBegun else { return false }
+        // One section alone may not have it all, and trailers come too late for a refusal.
+        guard stream.assembler.fieldBytes <= Self.fieldBytesMax, stream.state.input != .trailers else {
+            return false
+        }
         guard !isRefused else { return true }
         ids.end(stream.id, byClient: false)
         stream.assembler.forget()
@@ -86,7 +88,10 @@ extension HTTP2Session: FrameEngineOwner {
         sectionEnded(of: id)
         guard let stream = streams[id] else { return }
         // The engine refuses it only once the GOAWAY that says so has left it.
-        guard !ids.endedEarly.contains(id) else { return reset(stream, .refusedStream) }
+        guard !ids.endedEarly.contains(id) else {
+            fieldBytes -= stream.assembler.giveBackFieldBytes()
+            return reset(stream, .refusedStream)
+        }
         stream.headEnded(endsStream: endsStream)
         stream.prioritize(priorities.take(forOpened: id, field: stream.requestedPriority))
         begin(stream)
@@ -141,7 +146,7 @@ extension HTTP2Session: FrameEngineOwner {
             if !stream.state.isRequestEnded { engine?.reset(stream: frame.stream, .noError) }
         case .reset where frame.error != HTTP2Error.noError.rawValue:
             // What an upstream breaks off is no fault of the client.
-            if streams[frame.stream]?.isGivenUp != true { countReset(of: frame.stream) }
+            if streams[frame.stream]?.isUpstreamsFault != true { countReset(of: frame.stream) }
         case .reset, .goAway, .continuation, .priority, .priorityUpdate, .other: break
         }
     }

@@ -38,8 +38,8 @@ final class HTTP2Stream {
     private var formerBytesSent = 0
     private let begunAt: Int64
     private var hasSentBody = false
-    /// True once the application has given the response up, for a cause that lies behind it.
-    private(set) var isGivenUp = false
+    /// True once the response has been given up for a cause that lies behind the application.
+    private(set) var isUpstreamsFault = false
     /// An object of the application that lives as long as the stream.
     private var kept: AnyObject?
 
@@ -390,9 +390,9 @@ extension HTTP2Stream: ResponseStream {
         return true
     }
 
-    func abort() {
+    func abort(isUpstreams: Bool) {
         guard isOpen else { return }
-        isGivenUp = true
+        isUpstreamsFault = isUpstreams
         state.abandon()
         // The session holds a stream for as long as it waits.
         awaited = .nothing

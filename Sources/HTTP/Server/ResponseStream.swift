@@ -53,11 +53,14 @@ package protocol ResponseStream: AnyObject {
     /// if it is too late.
     func withdraw() -> Bool
     /// Gives the response up so that the client cannot take it for complete.
-    func abort()
+    ///
+    /// `isUpstreams` says that the cause lies behind the application: then the client has not provoked the reset.
+    func abort(isUpstreams: Bool)
 }
 
 extension ResponseStream {
     package func finish() { finish(trailers: Headers()) }
+    package func abort() { abort(isUpstreams: false) }
 }
 
 extension ServerConnection: ResponseStream {

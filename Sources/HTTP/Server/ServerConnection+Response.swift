@@ -100,7 +100,7 @@ extension ServerConnection {
     }
 
     /// Resets the connection too.
-    func abort() {
+    func abort(isUpstreams: Bool) {
         guard isAlive else { return }
         io.transport?.resetOnClose()
         close()

@@ -205,7 +205,7 @@ private struct Operation: MetricSource {
             },
             .one(
                 "dictum_configuration_refused", kind: .gauge,
-                "1 while the configuration that the last reload read is refused, so that the former one is in use."
+                "1 after a reload that was refused, until another is done."
             ) { $0.isRefused ? 1 : 0 },
         ]
     }

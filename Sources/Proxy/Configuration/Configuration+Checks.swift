@@ -40,18 +40,20 @@ extension ConfiguredAddress {
         switch (IPAddress(host), IPAddress(otherHost)) {
         case (let one?, let two?): return Endpoint.ip(one, port: port).overlaps(.ip(two, port: port))
         // The IPv6 wildcard covers whatever the name stands for.
-        case (let one?, nil):
-            return one.isWildcard && !one.isIPv4 || otherHost == "localhost" && one.coversLoopback
-        case (nil, let one?):
-            return one.isWildcard && !one.isIPv4 || host == "localhost" && one.coversLoopback
-        case (nil, nil): return host == otherHost
+        case (let one?, nil): return one.takes(otherHost)
+        case (nil, let one?): return one.takes(host)
+        case (nil, nil): return host.lowercased() == otherHost.lowercased()
         }
     }
 }
 
 extension IPAddress {
-    /// True if nobody else can listen on the loopback addresses of its family.
-    fileprivate var coversLoopback: Bool { isLoopback || isWildcard }
+    /// True if a name surely stands for an address that is taken with this one.
+    fileprivate func takes(_ name: String) -> Bool {
+        // The IPv6 wildcard covers whatever the name stands for.
+        isWildcard && !isIPv4
+            || name.lowercased() == "localhost" && (isWildcard || self == IPAddress("127.0.0.1"))
+    }
 }
 
 extension Configuration.Listener {

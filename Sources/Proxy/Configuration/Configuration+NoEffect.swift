@@ -46,7 +46,7 @@ extension Configuration {
         }
         guard trustedProxies.allSatisfy({ $0 == .loopback || $0 == .unix }) else { return }
         for (place, listener) in listeners.enumerated() where listener.proxyProtocol {
-            guard case .tcp(let host, _) = listener.address, host != "localhost",
+            guard case .tcp(let host, _) = listener.address, host.lowercased() != "localhost",
                 IPAddress(host)?.isLoopback != true
             else { continue }
             warn(
@@ -57,18 +57,9 @@ extension Configuration {
         }
     }
 
-    /// Warns about fields that both the setting `request_id` and another one fill.
+    /// Warns of a field that two settings fill.
     mutating func warnOfRequestID(_ reader: SettingsReader) {
         guard let name = requestID?.lowercased() else { return }
-        for (place, route) in routes.enumerated() {
-            let request = route.headers.request
-            for (key, names) in [("set", request.set.map(\.name)), ("remove", request.remove)]
-            where names.contains(where: { $0.lowercased() == name }) {
-                warn(
-                    "routes[\(place)].headers.request.\(key) has no effect on \(name), which request_id sets",
-                    at: reader.node(of: "routes[\(place)].headers.request.\(key)"))
-            }
-        }
         for (place, listener) in listeners.enumerated() where listener.tls?.clientSubjectField == name {
             warn(
                 "listeners[\(place)].tls.client_subject_field is the field of request_id, which is set in its place",

@@ -39,8 +39,10 @@ extension Configuration {
             case .unix(let path):
                 if let status = FileKind(of: path), status != .socket {
                     warn("\(key): \(path) is not a socket: serve would not start", at: position)
-                } else if let problem = Self.problem(ofFolderOf: path) {
-                    warn("\(key): \(problem), or serve does not start", at: position)
+                } else if FileKind(of: URL(filePath: path).deletingLastPathComponent().path) == nil {
+                    warn(
+                        "\(key): the folder of \(path) does not exist: create it, unless systemd does",
+                        at: position)
                 }
             }
         }
@@ -132,7 +134,8 @@ private enum FileKind {
 
     /// Nil if there is nothing.
     init?(of path: String) {
-        let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+        let target = URL(filePath: path).resolvingSymlinksInPath().path
+        let type = try? FileManager.default.attributesOfItem(atPath: target)[.type] as? FileAttributeType
         switch type {
         case nil: return nil
         case .typeDirectory?: self = .folder

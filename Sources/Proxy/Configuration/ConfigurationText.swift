@@ -102,7 +102,7 @@ struct ConfigurationText {
     }
 
     private mutating func report(_ error: any Error, in text: String) {
-        if let anchor = covered?.anchor { return report(anchor.line, anchor.column, Self.noAliases) }
+        if let anchor = covered?.anchor { report(anchor.line, anchor.column, Self.noAliases) }
         switch error {
         case YamlError.scanner(let context, let problem, let mark, _),
             YamlError.parser(let context, let problem, let mark, _),

@@ -12,15 +12,17 @@ struct CoveredMarks {
     /// Returns nil unless the text has marks of both kinds: an anchor alone multiplies nothing, and YAML refuses an alias alone.
     init?(_ source: String) {
         var scalars = Array(source.unicodeScalars)
-        let places = Self.places(in: scalars)
-        guard Set(places.map { scalars[$0] }).count == 2 else { return nil }
+        var scan = Scan()
+        for index in scalars.indices.dropLast() {
+            scan.take(index, scalars[index], before: scalars[index + 1])
+        }
+        guard Set(scan.places.map { scalars[$0] }).count == 2 else { return nil }
         let used = Set(scalars)
         var free = (UInt32(0xE100)...0xF8FF).lazy.compactMap(Unicode.Scalar.init)
             .filter { !used.contains($0) }.makeIterator()
         guard let ampersand = free.next(), let star = free.next() else { return nil }
-        anchor = places.first { Self.opens($0, in: scalars) }
-            .map { Self.position(of: $0, in: scalars) }
-        for place in places { scalars[place] = scalars[place] == "&" ? ampersand : star }
+        anchor = scan.anchor
+        for place in scan.places { scalars[place] = scalars[place] == "&" ? ampersand : star }
         text = String(String.UnicodeScalarView(scalars))
         covers = [ampersand: "&", star: "*"]
     }
@@ -35,27 +37,40 @@ struct CoveredMarks {
         part.unicodeScalars.first.map { covers[$0] != nil } ?? false
     }
 
-    /// Returns the places of all marks that may begin a token, and that a name follows.
-    private static func places(in scalars: [Unicode.Scalar]) -> [Int] {
-        scalars.indices.dropLast().filter { index in
-            let (mark, next) = (scalars[index], scalars[index + 1])
-            guard mark == "&" || mark == "*", !next.properties.isWhitespace else { return false }
-            guard index > 0 else { return true }
-            let former = scalars[index - 1]
-            return former.properties.isWhitespace || "[{,:?-\u{FEFF}".unicodeScalars.contains(former)
+    /// One pass over the text, which remembers no more than the line so far.
+    private struct Scan {
+        /// The places of all marks that may begin a token, and that a name follows.
+        private(set) var places: [Int] = []
+        /// The first anchor that a whole block, list or mapping may follow.
+        private(set) var anchor: ConfigurationNode.Position?
+        private var position = ConfigurationNode.Position(line: 1, column: 1)
+        private var former: Unicode.Scalar = "\n"
+        /// The last scalar of the line that is no blank; nil at its beginning.
+        private var last: Unicode.Scalar?
+        private var mayBeQuoted = false
+
+        mutating func take(_ index: Int, _ scalar: Unicode.Scalar, before next: Unicode.Scalar) {
+            let isMark = (scalar == "&" || scalar == "*") && !next.properties.isWhitespace
+            let isBehindBlank = former.properties.isWhitespace
+            if isMark, isBehindBlank || "[{,:?-\u{FEFF}".unicodeScalars.contains(former) {
+                places.append(index)
+                if scalar == "&", isBehindBlank || "[{,".unicodeScalars.contains(former) { noteAnchor() }
+            }
+            former = scalar
+            position.column += 1
+            if "#'\"".unicodeScalars.contains(scalar) { mayBeQuoted = true }
+            if !scalar.properties.isWhitespace { last = scalar }
+            guard scalar == "\n" else { return }
+            (position.line, position.column) = (position.line + 1, 1)
+            (last, mayBeQuoted) = (nil, false)
         }
-    }
 
-    /// True for an anchor that a whole block, list or mapping may follow, as far as its line tells.
-    private static func opens(_ place: Int, in scalars: [Unicode.Scalar]) -> Bool {
-        let line = scalars[..<place].reversed().prefix { $0 != "\n" }
-        return scalars[place] == "&" && !line.contains { "#'\"".unicodeScalars.contains($0) }
-            && line.first { $0 != " " }.map { ":-[{,?".unicodeScalars.contains($0) } ?? true
-    }
-
-    private static func position(of place: Int, in scalars: [Unicode.Scalar]) -> ConfigurationNode.Position {
-        let before = scalars[..<place]
-        let start = before.lastIndex(of: "\n").map { $0 + 1 } ?? 0
-        return .init(line: before.count { $0 == "\n" } + 1, column: place - start + 1)
+        private mutating func noteAnchor() {
+            guard anchor == nil, !mayBeQuoted, last.map({ ":-[{,?".unicodeScalars.contains($0) }) ?? true
+            else {
+                return
+            }
+            anchor = position
+        }
     }
 }

@@ -217,7 +217,7 @@ extension Exchange {
 
     /// Ends a tunnel after one connection has failed, so that the other does not seem to end normally.
     func breakTunnel() {
-        client.abort()
+        client.abort(isUpstreams: true)
         account(isComplete: false)
     }
 }

@@ -351,7 +351,7 @@ extension Exchange {
     func abort() {
         // In each phase before the end: a response of Dictum's own has none, but may have begun. Behind the end the connection
         // may carry another request.
-        if !phase.isOver { client.abort() }
+        if !phase.isOver { client.abort(isUpstreams: record.fault?.isUpstreams ?? false) }
         account(isComplete: false)
     }
 

@@ -64,9 +64,13 @@ struct RequestFault: Sendable {
     let text: String
     /// True for faults of the client, which anybody can cause.
     let isClients: Bool
+    /// True for faults of the upstream.
+    let isUpstreams: Bool
 
     static func client(_ text: String) -> RequestFault { RequestFault(text: text, isClients: true) }
-    static func upstream(_ text: String) -> RequestFault { RequestFault(text: text, isClients: false) }
+    static func upstream(_ text: String) -> RequestFault {
+        RequestFault(text: text, isClients: false, isUpstreams: true)
+    }
     /// A fault of Dictum itself, such as a lack of memory.
     static func own(_ text: String) -> RequestFault { RequestFault(text: text, isClients: false) }
 
@@ -82,7 +86,9 @@ struct RequestFault: Sendable {
         }
     }
 
-    private init(text: String, isClients: Bool) { (self.text, self.isClients) = (text, isClients) }
+    private init(text: String, isClients: Bool, isUpstreams: Bool = false) {
+        (self.text, self.isClients, self.isUpstreams) = (text, isClients, isUpstreams)
+    }
 }
 
 /// The facts of a request that only the access log needs; one object, so that a record holds one reference.

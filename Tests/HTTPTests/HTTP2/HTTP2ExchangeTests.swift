@@ -22,8 +22,15 @@ internal import Testing
         peer.request(1, "/" + String(repeating: "a", count: 9_000), method: "HEAD")
         #expect(peer.response(1)?.status == "414")
         #expect(!peer.frames.contains { $0.type == HTTP2Peer.Kind.data })
-        peer.request(3, "/" + String(repeating: "a", count: 9_000))
-        #expect(peer.response(3)?.text == "no\n")
+        // The same with its method behind what is wrong.
+        let fields = [(":path", "/" + String(repeating: "a", count: 9_000)), (":method", "HEAD")]
+        peer.send(
+            HTTP2Peer.Kind.headers, 5, stream: 3,
+            payload: HTTP2Peer.block(fields + [(":scheme", "http"), (":authority", "api.test")]))
+        #expect(peer.response(3)?.status == "414")
+        #expect(!peer.frames.contains { $0.type == HTTP2Peer.Kind.data })
+        peer.request(5, "/" + String(repeating: "a", count: 9_000))
+        #expect(peer.response(5)?.text == "no\n")
     }
 
     @Test func `what is taken back was not sent`() throws {

@@ -43,7 +43,7 @@ internal import Testing
         let server = try TestServer { request in
             request.connection.start(testHead(), body: .chunked)
             request.connection.write("some".utf8.span)
-            if request.path == "/broken" { request.connection.abort() }
+            if request.path != "/stays" { request.connection.abort(isUpstreams: request.path == "/broken") }
         }
         let peer = try HTTP2Peer(server)
         peer.request(1, "/stays")
@@ -54,6 +54,8 @@ internal import Testing
         }
         peer.send(Kind.ping, payload: [UInt8](repeating: 1, count: 8))
         #expect(peer.readFrame { $0.type == Kind.ping || $0.type == Kind.goAway }?.type == Kind.ping)
+        for number in 151...300 { peer.request(Int32(1 + 2 * number), "/provoked") }
+        #expect(peer.ending() == .enhanceYourCalm, "what the client itself provokes is another thing")
     }
 
     @Test func `a browser that cancels half of what it asks for goes on`() throws {

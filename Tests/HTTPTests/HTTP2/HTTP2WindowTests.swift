@@ -22,4 +22,45 @@ struct HTTP2WindowTests {
         }
         #expect(peer.frames.contains { $0.type == Kind.windowUpdate && $0.stream == 0 })
     }
+
+    @Test func `bodies that nobody wants, and padding, leave the window as it was`() throws {
+        let server = try TestServer { if $0.path == "/refused" { $0.answer("no") } }
+        let peer = try HTTP2Peer(server)
+        // The window of the connection, as the client knows it.
+        var window = 65_535
+        func sync() throws {
+            let known = peer.frames.count
+            peer.send(Kind.ping, payload: [1, 2, 3, 4, 5, 6, 7, 8])
+            let end = peer.readFrame { $0.type == Kind.ping && $0.flags == 1 || $0.type == Kind.goAway }
+            try #require(end?.type == Kind.ping)
+            for frame in peer.frames[known...] where frame.type == Kind.windowUpdate && frame.stream == 0 {
+                window += Int(frame.payload.reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
+            }
+        }
+        _ = try #require(peer.readFrame { $0.type == Kind.settings })
+        peer.send(Kind.settings, 1)
+        try sync()
+        window += 512 * 1024 - 65_535 - (window - 65_535)
+        var stream: Int32 = 1
+        for _ in 0..<12 {
+            // A body that comes after its response: the stream is gone.
+            peer.request(stream, "/refused", method: "POST", endsStream: false)
+            _ = try #require(peer.response(stream))
+            for _ in 0..<3 { peer.data(stream, [UInt8](repeating: 1, count: 16_000)) }
+            window -= 3 * 16_000
+            try sync()
+            // Bodies that are taken, each frame with a padding of 255 bytes.
+            stream += 2
+            peer.request(stream, "/taken", method: "POST", endsStream: false)
+            for _ in 0..<8 {
+                let frame: [UInt8] =
+                    [255] + [UInt8](repeating: 1, count: 16_000) + [UInt8](repeating: 0, count: 255)
+                peer.send(Kind.data, 8, stream: stream, payload: frame)
+                window -= frame.count
+                try sync()
+            }
+            stream += 2
+            try #require(window >= 200_000, "the client may send on")
+        }
+    }
 }

@@ -116,6 +116,11 @@ import Testing
         #expect(found.count == 1 && found[0].hasPrefix("f:\(line):\(column): "), "\(mistakes(text))")
     }
 
+    @Test func `marks by the hundred thousand in one line are looked at once`() {
+        let line = "x: \"a *c " + String(repeating: "&b ", count: 300_000) + "\"\n"
+        #expect(mistakes(inWhole: Array(line.utf8)).count == 2, "the unknown key, and the missing upstream")
+    }
+
     @Test(arguments: ["[", "{a: ", "- ", "? "])
     func `nesting is bounded`(opening: String) {
         let text = String(repeating: opening, count: 100_000 / opening.count)
