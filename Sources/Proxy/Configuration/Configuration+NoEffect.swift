@@ -10,7 +10,8 @@ extension Configuration {
         for (key, rate) in limited where rate == nil {
             warn("\(key).burst has no effect without rate", at: reader.node(of: "\(key).burst"))
         }
-        for upstream in allUpstreams where !upstream.urls.contains(where: { $0.scheme == .https }) {
+        for upstream in allUpstreams where upstream.tls != UpstreamTLS() {
+            guard !upstream.urls.contains(where: { $0.scheme == .https }) else { continue }
             warn(
                 "\(upstream.key).tls has no effect: no URL is https",
                 at: reader.node(of: "\(upstream.key).tls"))
