@@ -8,7 +8,9 @@ package enum Vary {
     package static func merged(_ upstream: [String], adding: [String]) -> String {
         let read = upstream.map(Line.init)
         if read.contains(where: { $0.names.contains("*") }) { return "*" }
-        let known = read.flatMap { $0.names.prefix($0.soundCount) }.map { $0.lowercased() }
+        // The lines become one, in which what follows a malformed line is behind it.
+        let sound = read.prefix((read.firstIndex { !$0.isWellFormed } ?? read.count - 1) + 1)
+        let known = sound.flatMap { $0.names.prefix($0.soundCount) }.map { $0.lowercased() }
         let missing = adding.filter { !known.contains($0.lowercased()) }
         let lines = upstream.filter { !$0.allSatisfy { $0 == " " || $0 == "," || $0 == "\t" } }
         return (read.allSatisfy(\.isWellFormed) ? lines + missing : missing + lines).joined(separator: ", ")

@@ -35,6 +35,8 @@ struct VaryTests {
         let once = Vary.merged(["\"a, X-B, c d", "Origin"], adding: Self.ours)
         #expect(Vary.merged([once], adding: Self.ours) == once)
         #expect(Vary.merged(["\"x, Origin"], adding: ["Origin"]) == "Origin, \"x, Origin")
+        // What a line of its own has does not stand behind it once the lines are one.
+        #expect(Vary.merged(["\"x", "Origin"], adding: ["Origin"]) == "Origin, \"x, Origin")
         #expect(Vary.names(["\"a, X-B, c d"]) == ["x-b", "*"])
         #expect(Vary.names(["Cookie; Accept-Language", "Origin"]) == ["*", "origin"])
         #expect(Vary.merged(["\"a, *"], adding: Self.ours) == "*")
