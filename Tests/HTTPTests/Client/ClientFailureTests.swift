@@ -122,40 +122,31 @@ struct ClientFailureTests {
     }
 
     @Test func `an upstream that takes a request slowly but steadily gets it whole`() throws {
-        let size = 12 << 20
-        let upstream = try TestUpstream(receiveBuffer: 16 * 1024)
-        let client = TestClient(
-            settings {
-                $0.idleTimeout = 2_000
-                $0.responseTimeout = 2_000
-            })
-        let exchange = try client.begin(
-            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n",
-            framing: .length(UInt64(size)), to: upstream.endpoint)
-        let peer = try upstream.accept()
-        exchange.onLoop { response in
-            response.connection?.write([UInt8](repeating: 0x78, count: size).span)
-            response.connection?.finish(trailers: Headers())
+        let limits = settings {
+            $0.idleTimeout = 2_000
+            $0.responseTimeout = 2_000
         }
-        #expect(peer.readHead().hasPrefix("POST / "))
         // The system reports room only after a third of its buffer is free: more than a megabyte.
-        var read = 0
-        while read < 1 << 20, case let count = peer.read(8 * 1024).utf8.count, count > 0 {
-            read += count
-            usleep(40_000)
-        }
-        #expect(peer.read(size - read).utf8.count == size - read)
-        peer.send("HTTP/1.1 204 No Content\r\n\r\n")
-        #expect(exchange.outcome().suffix(2) == ["head 204 none", "end"])
+        #expect(
+            try ends(of: 12 << 20, slowFor: 1 << 20, pausing: 40_000, limits) == ["head 204 none", "end"])
     }
 
     @Test func `an upstream that takes a request slowly may respond late, though the system has all of it`()
         throws
     {
-        // So much fits into the system's buffers, so that the connection waits for the head alone.
-        let size = 1 << 20
+        // So much fits into the system's buffers that the connection waits for the head alone: twice as long as the time-out.
+        let limits = settings { $0.responseTimeout = 2_000 }
+        #expect(
+            try ends(of: 1 << 20, slowFor: 1 << 19, pausing: 60_000, limits) == ["head 204 none", "end"])
+    }
+
+    /// Sends a request of so many bytes to an upstream that takes the first of them in pieces of 8 KiB, with pauses between
+    /// them in microseconds; returns the last two events.
+    private func ends(
+        of size: Int, slowFor slowBytes: Int, pausing pause: UInt32, _ settings: ClientSettings
+    ) throws -> [String] {
         let upstream = try TestUpstream(receiveBuffer: 16 * 1024)
-        let client = TestClient(settings { $0.responseTimeout = 2_000 })
+        let client = TestClient(settings)
         let exchange = try client.begin(
             "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n",
             framing: .length(UInt64(size)), to: upstream.endpoint)
@@ -165,15 +156,14 @@ struct ClientFailureTests {
             response.connection?.finish(trailers: Headers())
         }
         #expect(peer.readHead().hasPrefix("POST / "))
-        // Twice as long as the time-out in all.
         var read = 0
-        while read < size / 2, case let count = peer.read(8 * 1024).utf8.count, count > 0 {
+        while read < slowBytes, case let count = peer.read(8 * 1024).utf8.count, count > 0 {
             read += count
-            usleep(60_000)
+            usleep(pause)
         }
         #expect(peer.read(size - read).utf8.count == size - read)
         peer.send("HTTP/1.1 204 No Content\r\n\r\n")
-        #expect(exchange.outcome().suffix(2) == ["head 204 none", "end"])
+        return Array(exchange.outcome().suffix(2))
     }
 
     @Test func `a request whose own body is slow has time`() throws {
