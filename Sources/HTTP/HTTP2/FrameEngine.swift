@@ -79,8 +79,9 @@ extension FrameEngineOwner {
     /// True once this side has ended the session by itself: nghttp2 before 1.52.0-1+deb12u3 and 1.68.1 aborts the process if it
     /// is given further frames after an end within a callback (CVE-2026-27135).
     private var isTerminated = false
-    /// The bytes of the connection's window, and those of bodies that the owner has and has not used yet.
+    /// The bytes of the connection's window.
     private let window: Int
+    /// The bytes of bodies that the owner has got and not used yet.
     var heldBytes = 0
     /// The payload of the PRIORITY_UPDATE that is being read.
     var priorityUpdate: [UInt8] = []

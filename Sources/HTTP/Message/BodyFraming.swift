@@ -38,8 +38,20 @@ package enum BodyFraming: Equatable, Sendable {
         return declared ?? .untilClose
     }
 
+    /// The number of bytes, where it is known.
+    var length: UInt64? { if case .length(let count) = self { count } else { nil } }
+
+    /// Makes a section declare this length, or none.
+    ///
+    /// A field that is right already stays in its place, as most are.
+    static func declare(length: UInt64?, in headers: inout Headers) {
+        if let length, isDeclared(length: length, by: headers) { return }
+        headers.remove(.contentLength)
+        if let length { headers.append(.contentLength, length) }
+    }
+
     /// True if one Content-Length has this number, in as few digits as it takes.
-    static func isDeclared(length: UInt64, by headers: borrowing Headers) -> Bool {
+    private static func isDeclared(length: UInt64, by headers: borrowing Headers) -> Bool {
         var (count, isEqual) = (0, false)
         headers.forEachValue(of: .contentLength) { value in
             count += 1

@@ -251,14 +251,19 @@ final class HTTP2Stream {
     /// Tells the handler that the client is lost, once.
     func lose(_ cause: ClientLoss) {
         guard isExchanging else { return }
+        let handler = handler
+        letGo()
+        handler?.aborted(cause)
+    }
+
+    /// Forgets what is left of the response.
+    private func letGo() {
         state.abandon()
         // The session holds a stream for as long as it waits.
         awaited = .nothing
         head = nil
         queue = ResponseQueue()
-        let handler = handler
-        self.handler = nil
-        handler?.aborted(cause)
+        handler = nil
     }
 
     /// Returns the windows of bytes that nobody will use.
@@ -312,16 +317,12 @@ extension HTTP2Stream: ResponseStream {
             body = .none
         }
         guard state.start(body == .none ? .none : .body) else { return }
-        if body != .none {
-            head.headers.remove(.contentLength)
-            if case .length(let count) = body { head.headers.append(.contentLength, String(count)) }
-        }
+        if body != .none { BodyFraming.declare(length: body.length, in: &head.headers) }
         head.headers.removeConnectionFields()
         session.complete(&head)
         correctPriority(by: head.headers)
         formerBytesSent = bytesSent
-        // The head counts with its length in HTTP/1.1. HPACK makes it shorter, but by how much is known only after the
-        // exchange has been counted.
+        // As in HTTP/1.1: how much shorter HPACK makes it, is known only after the exchange has been counted.
         bytesSent += head.headers.block.count
         self.head = head
         session.hasResponse(self)
@@ -393,12 +394,7 @@ extension HTTP2Stream: ResponseStream {
     func abort(isUpstreams: Bool) {
         guard isOpen else { return }
         isUpstreamsFault = isUpstreams
-        state.abandon()
-        // The session holds a stream for as long as it waits.
-        awaited = .nothing
-        head = nil
-        handler = nil
-        queue = ResponseQueue()
+        letGo()
         session.reset(self, .internalError)
     }
 }

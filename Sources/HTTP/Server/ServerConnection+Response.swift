@@ -14,7 +14,6 @@ extension ServerConnection {
     }
 
     private static let connectionFields: HeaderNameSet = [.connection, .transferEncoding]
-    private static let framingFields: HeaderNameSet = [.connection, .transferEncoding, .contentLength]
 
     /// Sends the response's head.
     ///
@@ -42,16 +41,10 @@ extension ServerConnection {
     }
 
     private static func setFraming(_ framing: BodyFraming, in headers: inout Headers) {
-        // Most bodies go out as they came, with the length that their heads have.
-        if case .length(let count) = framing, BodyFraming.isDeclared(length: count, by: headers) {
-            return headers.removeAll(connectionFields)
-        }
-        headers.removeAll(framing == .none ? connectionFields : framingFields)
-        switch framing {
-        case .length(let count): headers.append(.contentLength, count)
-        case .chunked: headers.append(.transferEncoding, "chunked")
-        case .untilClose, .none: break
-        }
+        headers.removeAll(connectionFields)
+        guard framing != .none else { return }
+        BodyFraming.declare(length: framing.length, in: &headers)
+        if framing == .chunked { headers.append(.transferEncoding, "chunked") }
     }
 
     /// Sends a 101, after which both sides' bytes pass unchanged (RFC 9110 section 7.8).

@@ -7,7 +7,7 @@ struct TLSStaple: Sendable {
     let bytes: [UInt8]
     /// The time by which there is a newer one, in seconds since 1970; nil if the response does not say.
     private var endSeconds: Int?
-    /// False for a response about another certificate, such as the former one while the new response is not there yet.
+    /// False if the response is about another certificate: often the former one, until a new response comes.
     private var isFitting = false
 
     /// Reads a response in DER; throws if it is none.

@@ -39,7 +39,6 @@ extension ConfiguredAddress {
         }
         switch (IPAddress(host), IPAddress(otherHost)) {
         case (let one?, let two?): return Endpoint.ip(one, port: port).overlaps(.ip(two, port: port))
-        // The IPv6 wildcard covers whatever the name stands for.
         case (let one?, nil): return one.takes(otherHost)
         case (nil, let one?): return one.takes(host)
         case (nil, nil): return host.lowercased() == otherHost.lowercased()

@@ -31,7 +31,7 @@ extension Configuration {
     private mutating func checkListeners(_ reader: SettingsReader) {
         for (place, listener) in listeners.enumerated() {
             let key = "listeners[\(place)].address"
-            let position = reader.node(of: key)?.position ?? .init(line: 1, column: 1)
+            let position = reader.position(of: key)
             switch listener.address {
             case .tcp(let host, _) where listener.address.endpoints.isEmpty:
                 warn("\(key): \(host) does not resolve here: serve would not start", at: position)
@@ -67,8 +67,7 @@ extension Configuration {
 
     private mutating func checkAddresses(of upstream: Upstream, _ reader: inout SettingsReader) {
         let key = "\(upstream.key).urls"
-        let node = reader.node(of: key)
-        let items = if case .list(let nodes) = node?.content { nodes } else { [ConfigurationNode]() }
+        let items = reader.node(of: key)?.items ?? []
         let own = listeners.flatMap { $0.address.endpoints }
         for (place, url) in upstream.urls.enumerated() {
             let position = place < items.count ? items[place].position : reader.position(of: key)
@@ -128,7 +127,7 @@ extension Configuration {
     }
 }
 
-/// What is at a path, as far as it matters here.
+/// The kinds of files that the checks tell apart.
 private enum FileKind {
     case folder, socket, other
 

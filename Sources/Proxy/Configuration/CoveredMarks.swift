@@ -1,7 +1,7 @@
 /// A text in which `&` and `*` are covered wherever they may begin an anchor or an alias of YAML.
 ///
-/// Yams hashes keys, and aliases of aliases may expand to a billion nodes. A cover begins nothing, so the covered text can be
-/// parsed, and then tells which marks stood in quotes or comments: a plain scalar begins with each of the others.
+/// Yams hashes keys, and aliases of aliases may expand to a billion nodes. A cover means nothing in YAML, so Yams can parse the
+/// covered text. Marks in quotes and comments did no harm; each of the others is now the beginning of a plain scalar.
 struct CoveredMarks {
     /// The text with a cover for each mark: as many characters as before.
     let text: String
