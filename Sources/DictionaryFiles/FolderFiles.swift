@@ -12,7 +12,6 @@ struct FolderFiles: Sendable {
 
     let path: String
 
-    /// A folder inside.
     func folder(_ name: String) -> FolderFiles { FolderFiles(path: path(name)) }
 
     /// Returns the names of the files and folders inside; nil if they cannot be listed now.
@@ -68,7 +67,6 @@ struct FolderFiles: Sendable {
         unsafe rename(path(name), path(other)) == 0
     }
 
-    /// Removes a file, or a folder with what is inside.
     func remove(_ name: String) { try? FileManager.default.removeItem(atPath: path(name)) }
 
     /// Returns what tells versions of a file apart, or of this folder without a name; nil if it is gone.
@@ -92,7 +90,6 @@ struct FolderFiles: Sendable {
         return (try? FileManager.default.setAttributes(attributes, ofItemAtPath: path(name))) != nil
     }
 
-    /// Returns a name that no other file has.
     static func newName(_ suffix: String) -> String { UUID().uuidString + suffix }
 
     private func path(_ name: String) -> String { "\(path)/\(name)" }

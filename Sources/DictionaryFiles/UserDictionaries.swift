@@ -92,7 +92,6 @@ package actor UserDictionaries {
         current?.folder.remove(dictionary)
     }
 
-    /// Removes all that came from an origin.
     package func removeAll(of origin: String) {
         for record in records() where record.dictionary.url.hasPrefix(origin + "/") {
             remove(record.dictionary)

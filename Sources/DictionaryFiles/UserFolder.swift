@@ -7,7 +7,6 @@ struct UserFolder: Sendable {
     static let removedExtension = ".dictum.removed"
     private static let generationExtension = ".dictum"
 
-    /// The folder of the store.
     let store: FolderFiles
     let name: String
 

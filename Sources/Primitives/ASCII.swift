@@ -43,11 +43,9 @@
     @inlinable @inline(__always)
     package static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
-    /// True for a letter of either case.
     @inlinable @inline(__always)
     package static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 }
 
-    /// True for a letter of either case or a digit.
     @inlinable @inline(__always)
     package static func isAlphanumeric(_ byte: UInt8) -> Bool { isLetter(byte) || isDigit(byte) }
 

@@ -4,7 +4,6 @@ internal import Darwin
 internal import Glibc
 #endif
 
-/// The system's clocks.
 package enum SystemClock {
     /// Monotonic nanoseconds, for durations and deadlines.
     package static var monotonicNanoseconds: Int64 {

@@ -2,7 +2,6 @@
 ///
 /// This is the generic cell rate algorithm (ITU-T I.371). A value without a clock: times are monotonic nanoseconds.
 package struct TokenBucket: Equatable, Sendable {
-    /// The rate and the size of a bucket.
     package struct Shape: Equatable, Sendable {
         /// The nanoseconds per token.
         private let interval: Double

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Foundation
 internal import Proxy
 
-/// `dictum check`: validates a configuration and shows what each route comes to.
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Validates a configuration and reports all errors at once.",
@@ -55,7 +54,6 @@ struct CheckCommand: ParsableCommand {
     }
 }
 
-/// `dictum reference`: prints `config/reference.yaml`.
 struct ReferenceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "reference", abstract: "Prints every setting with its default.")

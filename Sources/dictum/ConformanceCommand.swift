@@ -3,7 +3,6 @@ internal import Foundation
 internal import HTTP
 internal import Proxy
 
-/// `dictum conformance`: judges a client by the rules of RFC 9842.
 struct ConformanceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "conformance",
@@ -58,7 +57,6 @@ struct ConformanceCommand: ParsableCommand {
         _ = try rules()
     }
 
-    /// The rules to try.
     private func rules() throws -> [ClientRule] {
         guard let only else { return ClientRule.all }
         let names = only.split(separator: ",").map(String.init)

@@ -3,7 +3,6 @@ internal import Dictionaries
 internal import Foundation
 internal import Storage
 
-/// `dictum decode`: decodes a body that somebody saved.
 struct DecodeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "decode",

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Foundation
 internal import Proxy
 
-/// `dictum demo`: shows Dictum at work on one screen.
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",

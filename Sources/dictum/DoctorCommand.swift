@@ -3,7 +3,6 @@ internal import Dictionaries
 internal import HTTP
 internal import Redis
 
-/// `dictum doctor`: predicts whether browsers will use dictionaries at a URL.
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",

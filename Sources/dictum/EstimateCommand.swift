@@ -4,7 +4,6 @@ internal import Glibc
 internal import HTTP
 internal import Proxy
 
-/// `dictum estimate`: measures what dictionaries would save on an API, before anything is deployed.
 struct EstimateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "estimate",

@@ -3,7 +3,6 @@ internal import Dictionaries
 internal import Foundation
 internal import HTTP
 
-/// `dictum fetch`: fetches a URL as a client that supports dictionaries.
 struct FetchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fetch",

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Foundation
 internal import Proxy
 
-/// `dictum manual`: prints the manual page, generated from the `--help` texts.
 struct ManualCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "manual", abstract: "Prints the manual page, for man(1).")
@@ -12,7 +11,6 @@ struct ManualCommand: ParsableCommand {
     }
 }
 
-/// `dictum version`: prints the version, as `--version` does.
 struct VersionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "version", abstract: "Prints the version.")
 

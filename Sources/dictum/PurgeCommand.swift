@@ -3,7 +3,6 @@ internal import Foundation
 internal import Proxy
 internal import Storage
 
-/// `dictum purge`: has a running proxy forget versions.
 struct PurgeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purge",

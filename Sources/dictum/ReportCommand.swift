@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Proxy
 
-/// `dictum report`: says what dictionaries save, or would save, on a running proxy.
 struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",

@@ -3,7 +3,6 @@ internal import Foundation
 internal import HTTP
 internal import Proxy
 
-/// `dictum serve`: runs the proxy in the foreground.
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Runs the proxy in the foreground.",

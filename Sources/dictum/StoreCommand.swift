@@ -1,6 +1,5 @@
 internal import ArgumentParser
 
-/// `dictum store`: inspects and prunes a store, also while a proxy uses it.
 struct StoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store", abstract: "Inspects and prunes a store, also while the proxy runs.",

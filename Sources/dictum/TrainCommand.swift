@@ -5,7 +5,6 @@ internal import HTTP
 internal import Proxy
 internal import Storage
 
-/// `dictum train`: makes a dictionary for clients that have no earlier response.
 struct TrainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "train",

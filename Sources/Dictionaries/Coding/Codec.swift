@@ -125,11 +125,9 @@ package struct CodingError: Error, Hashable, Sendable {
         case setup
         /// The header of the coding is missing or names another dictionary (RFC 9842 sections 4 and 5).
         case header
-        /// The library failed to code.
         case encode
         /// The coded bytes do not decode to the body.
         case verify
-        /// The library failed to decode.
         case decode
         /// The decoded body would be larger than the limits allow.
         case limit

@@ -58,7 +58,6 @@ package struct CodingLevels: Sendable, Equatable {
     static let zlib = 6
     static let deflateBytesMin = 2 << 10
 
-    /// Returns the level of Zstandard for a body of this length.
     static func zstd(bodyBytes: Int?) -> Int {
         guard let bodyBytes else { return 9 }
         switch bodyBytes {

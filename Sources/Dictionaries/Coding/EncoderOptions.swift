@@ -53,7 +53,6 @@ package enum Effort: Sendable, CaseIterable {
     /// The result is stored and sent many times.
     case kept
 
-    /// The level of Zstandard over a dictionary.
     var zstdLevel: Int32 {
         switch self {
         case .fast: 1

@@ -45,7 +45,6 @@ package enum ContentCoding: String, CaseIterable, Sendable {
     package static let preferred = Array(allCases.reversed().filter { $0 != .identity })
     /// The codings without a dictionary.
     package static let plain = preferred.filter { !$0.usesDictionary }
-    /// The codings over a dictionary.
     package static let overDictionary = preferred.filter(\.usesDictionary)
 
     /// The name in Content-Encoding and Accept-Encoding.
@@ -94,7 +93,6 @@ package enum ContentCoding: String, CaseIterable, Sendable {
         }
     }
 
-    /// Compares the positions.
     package static func == (one: ContentCoding, other: ContentCoding) -> Bool { one.index == other.index }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(index) }
@@ -102,14 +100,12 @@ package enum ContentCoding: String, CaseIterable, Sendable {
 
 /// The upstream's coding of a response.
 package enum UpstreamCoding: Equatable, Sendable {
-    /// The response is not coded.
     case none
     /// One coding that Dictum can undo: gzip, br or zstd.
     case known(ContentCoding)
     /// Another coding or several: the body must stay unchanged.
     case foreign
 
-    /// Reads the lines of Content-Encoding.
     package init(contentEncoding lines: [String]) {
         switch ContentCoding(contentEncoding: lines) {
         case .identity?: self = .none

@@ -58,7 +58,6 @@ extension EntityTag {
         return .tags(tags)
     }
 
-    /// The position of a tag in a text.
     private struct Position {
         let opaque: Range<Int>
         let isWeak: Bool

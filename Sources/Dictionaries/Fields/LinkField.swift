@@ -79,7 +79,6 @@ package struct DictionaryPath: Hashable, Sendable {
     package static let prefix = "/.dictum/"
     /// The prefix of twin URLs: the path of the resource follows it.
     package static let twinPrefix = prefix + "own"
-    /// The length of every chain's name.
     package static let chainNameLength = 22
 
     package let chainName: String

@@ -29,7 +29,6 @@ package struct MatchBudget: Sendable {
 /// No choice is made twice at the same offset: a branch that failed there once would fail again. So the time is at
 /// most instructions times bytes. The memory is as many bits for the splits alone.
 struct PatternMatcher {
-    /// A step that remains to be done.
     private enum Step {
         /// Continue at an instruction and an offset in the text.
         case branch(instruction: Int, offset: Int)

@@ -16,7 +16,6 @@ struct PatternParser {
     /// express all real patterns.
     static let repeatablesMax = 8
 
-    /// Returns the parts of the pattern that the tokens write.
     static func parts(
         _ tokens: ArraySlice<PatternToken>, of component: Component
     ) throws(PatternError) -> [PatternPart] {

@@ -1,15 +1,12 @@
 /// A pattern compiled for `PatternMatcher`.
 struct PatternProgram {
     enum Instruction: Equatable {
-        /// Takes this byte.
         case byte(UInt8)
-        /// Takes any byte.
         case any
         /// Takes any byte but a slash.
         case segmentByte
         /// Tries the first target, then the second; each split has a number of its own.
         case split(Int, Int, number: Int)
-        /// Continues at the target.
         case jump(Int)
         /// Saves the offset as a bound of a group.
         case save(Int)

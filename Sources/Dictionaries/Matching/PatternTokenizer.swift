@@ -93,7 +93,6 @@ struct PatternTokenizer {
 
 /// A token of a pattern string (URL Pattern Standard, "Tokens").
 struct PatternToken {
-    /// The kinds of tokens.
     enum Kind: Equatable {
         /// `{`
         case open

@@ -158,7 +158,6 @@ package struct URLPattern: Sendable {
     }
 }
 
-/// An error in a URL Pattern, with its position.
 package struct PatternError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The position in the pattern, in Unicode scalars from its beginning.
     package let offset: Int

@@ -10,7 +10,6 @@ package enum Audience: Equatable, Sendable {
     /// Clients that were given it, by its id; the response is personal, which bounds its storage and its use.
     case personal
 
-    /// Returns the audience of a response.
     package static func of(request: RequestFacts, response: ResponseFacts, policy: RoutePolicy) -> Audience {
         // A body that should not be stored is kept as carefully as a personal one, if it is kept at all.
         if policy.scope == .private || response.cacheControl.noStore { return .personal }

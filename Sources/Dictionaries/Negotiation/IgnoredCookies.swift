@@ -129,7 +129,6 @@ package struct IgnoredCookies: Sendable {
         return true
     }
 
-    /// Returns true if a text has the shape.
     private static func matches(_ shape: [UInt8], _ range: Range<Int>, in text: Span<UInt8>) -> Bool {
         StarPattern.matches(shape, range) { position, index in
             guard shape[position] == UInt8(ascii: "#") else {

@@ -177,7 +177,6 @@ package struct Decision: Equatable, Sendable {
     }
 }
 
-/// The result of looking up the digest that a client advertises.
 package enum DictionaryLookUp: Equatable, Sendable {
     /// The request advertises none.
     case noneOffered

@@ -4,23 +4,18 @@ package enum Personal {
     package enum Cause: String, CaseIterable, Sendable {
         /// Its Cache-Control says `private`.
         case isPrivate = "private"
-        /// It sets a cookie.
         case setCookie = "set-cookie"
         /// It varies on Cookie, and the request has a cookie that is not ignored.
         case variesOnCookie = "vary-cookie"
         /// It varies on Authorization, and the request has that field.
         case variesOnAuthorization = "vary-authorization"
-        /// It varies on a personal field.
         case variesOnField = "vary-field"
-        /// The request has Authorization.
         case authorization
         /// The request has a cookie that is not ignored.
         case cookie
         /// The client showed a certificate.
         case certificate
-        /// The request has a personal field.
         case field
-        /// The request has a personal name in its query.
         case query
     }
 

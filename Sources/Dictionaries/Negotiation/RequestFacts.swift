@@ -4,7 +4,6 @@ package struct RequestFacts: Sendable {
     package enum MethodClass: Sendable { case get, head, query, post, other }
 
     package var method = MethodClass.get
-    /// True if the request is HTTP/1.0.
     package var isHTTP10 = false
     package var acceptEncoding = AcceptEncoding([])
     /// The one valid digest that the client advertises.

@@ -3,7 +3,6 @@
 /// It is a class, since every request passes it on several times, and a copy of its lists would be counted each
 /// time.
 package final class RoutePolicy: Sendable {
-    /// The scope of a route's dictionaries.
     package enum Scope: Sendable { case `public`, `private` }
 
     /// The use of personal responses: the setting `personal`.

@@ -119,7 +119,6 @@ struct Arrivals: Sendable {
     private var pieces: [Data] = []
     private var heldBytes = 0
     private var hasHead = false
-    /// True if the task has to rest.
     private var mustRest = false
     /// True if the task was last told to rest.
     private var isResting = false

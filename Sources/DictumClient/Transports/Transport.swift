@@ -76,7 +76,6 @@ public struct TransportResponse: Sendable {
     var offersDictionary: Bool { status == 200 && !lines("use-as-dictionary").isEmpty }
 }
 
-/// A body of one piece.
 private actor OnePiece {
     private var piece: Data?
 

@@ -13,7 +13,6 @@ package struct ClientSettings: Sendable {
     package var bodyRate = 240
     /// The time for which an idle connection is kept.
     package var keepAliveTimeout: Int64 = 60_000
-    /// The number of idle connections that one loop keeps.
     package var keepAliveMax = 128
     /// The bound of idle connections of all loops and upstreams; nil for none.
     package var idleLimit: IdleConnectionLimit?

@@ -2,7 +2,6 @@
 ///
 /// Pure, so that a test can drive it through every order of events.
 struct ClientStateMachine: Sendable {
-    /// The progress of the connection and its exchange.
     enum Phase: Equatable, Sendable {
         case connecting
         case idle
@@ -23,7 +22,6 @@ struct ClientStateMachine: Sendable {
     /// True once the protocol has changed (RFC 9110 section 7.8): the bytes are no HTTP messages any more.
     private(set) var isTunnel = false
     private var isWritingClosed = false
-    /// The number of complete exchanges on this connection.
     private(set) var exchanges = 0
     /// True if the connection can serve another request after this one (RFC 9112 section 9.3).
     private(set) var isPersistent = true
@@ -125,7 +123,6 @@ struct ClientStateMachine: Sendable {
 struct OutstandingRequest: Sendable {
     var method = Method.get
     var framing = BodyFraming.none
-    /// True if it asks for another protocol.
     var asksUpgrade = false
     /// True if it announces the end of the connection.
     var isLast = false

@@ -10,7 +10,6 @@ package final class ConnectionPool {
     private var sessions = TLSSessions()
     /// The generation of the settings, which `adopt` increments.
     private(set) var generation = 0
-    /// The number of idle connections, over all upstreams.
     package var idleCount: Int { idle }
     /// The number of connections with an exchange in progress, over all upstreams.
     package var activeCount: Int { active }

@@ -4,7 +4,6 @@ internal import Primitives
 ///
 /// Confined to its loop. Holds its handler only during an exchange.
 package final class HTTP2ClientConnection: Connection, RequestStream {
-    /// The progress of the connection and its exchange.
     private enum Phase {
         case idle, awaitingHead, body, closed
     }
@@ -201,7 +200,6 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
     }
 }
 
-/// The response's frames.
 extension HTTP2ClientConnection: FrameEngineOwner {
     func field(_ name: Span<UInt8>, _ value: Span<UInt8>, stream id: Int32) -> Bool {
         guard id == stream, handler != nil else { return true }

@@ -13,7 +13,6 @@ package protocol RequestStream: AnyObject {
 
 /// A reason why no complete response came, which only HTTP/2 has.
 package enum HTTP2Failure: Error, Equatable, Sendable {
-    /// The server does not speak HTTP/2.
     case notSpoken
     /// The server has refused the request unseen, and will serve none on this connection (RFC 9113 section 8.7).
     case refused

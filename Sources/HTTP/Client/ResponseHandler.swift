@@ -29,7 +29,6 @@ package enum UpstreamError: Error, Equatable, Sendable {
     case connectFailed(SystemError)
     /// The upstream's TLS is unusable; none of the request was sent.
     case handshakeFailed(TLSFailure)
-    /// No connection within the time limit.
     case connectTimeout
     /// A kept connection turned out to be closed before any byte of a response.
     case stale
@@ -37,7 +36,6 @@ package enum UpstreamError: Error, Equatable, Sendable {
     case closedBeforeHead
     /// The bytes are not a valid response.
     case malformed(ParseError)
-    /// The head did not come in time.
     case headTimeout
     /// The connection ended or failed within the body.
     case truncated

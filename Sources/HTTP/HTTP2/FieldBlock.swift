@@ -32,7 +32,6 @@ struct FieldBlock: Sendable {
         append(head.headers, outside: Self.connectionFieldsAndHost)
     }
 
-    /// Trailers.
     init(trailers: borrowing Headers) { append(trailers) }
 
     var isEmpty: Bool { fields.isEmpty }

@@ -21,7 +21,6 @@ protocol FrameEngineOwner: AnyObject {
     func data(_ bytes: Span<UInt8>, stream: Int32)
     /// The body is complete, has its declared length, and no trailers follow.
     func bodyEnded(stream: Int32)
-    /// The peer has reset a stream.
     func peerReset(stream: Int32, error: UInt32)
     /// The peer takes no further request.
     func peerGoesAway(_ error: UInt32)
@@ -55,7 +54,6 @@ extension FrameEngineOwner {
 ///
 /// Confined to its loop. With its callbacks, the only file that calls the library.
 @safe final class FrameEngine {
-    /// The outcome of writing a DATA frame.
     enum DataOutcome {
         case written
         /// The output has no room for another one, which is not chosen before it has.
@@ -239,7 +237,6 @@ extension FrameEngineOwner {
         }
     }
 
-    /// Sends an interim response.
     func submitInterim(_ fields: FieldBlock, stream: Int32) {
         unsafe fields.withPairs { pairs in
             // Safe: nghttp2 copies the pairs during the call.
@@ -248,7 +245,6 @@ extension FrameEngineOwner {
         }
     }
 
-    /// Ends a body by trailers.
     func submitTrailers(_ fields: FieldBlock, stream: Int32) {
         unsafe fields.withPairs { pairs in
             // Safe: nghttp2 copies the pairs during the call.

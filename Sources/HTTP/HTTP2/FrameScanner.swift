@@ -7,7 +7,6 @@ struct HTTP2Frame: Equatable, Sendable {
         case continuation = 9
         /// RFC 9218 section 7.1.
         case priorityUpdate = 16
-        /// Any other type.
         case other = 255
     }
 

@@ -17,7 +17,6 @@ struct HTTP2Budget: Sendable {
     static let controlFramesPerResponse = 8
     /// The bytes of bodies that justify one more: some clients open two windows for every four KiB that they read.
     static let bytesPerControlFrame = 1024
-    /// The control frames that a second justifies.
     static let controlFramesPerSecond: Int64 = 10
 
     private(set) var resets = HTTP2Budget.resetsMax
@@ -48,7 +47,6 @@ struct HTTP2Budget: Sendable {
         return controlFrames >= 0
     }
 
-    /// Counts a response that was completed.
     mutating func responseCompleted() {
         resets = min(resets + 1, Self.resetsMax)
         justify(Self.controlFramesPerResponse)

@@ -46,7 +46,6 @@ struct PrioritySignals: Sendable {
 
 /// The priority by which one response is scheduled.
 struct ResponsePriority: Sendable {
-    /// The priority that the client asks for.
     var asked = Priority()
     /// The parameters that the response's own field has, which count where they differ (RFC 9218 section 8).
     private var correction = Priority()

@@ -16,7 +16,6 @@ struct ResponseAssembler: Sendable {
 
     init(limits: MessageLimits) { self.limits = limits }
 
-    /// Adds a field of a head, or of the trailers.
     mutating func append(_ name: Span<UInt8>, _ value: Span<UInt8>, isTrailer: Bool) throws(ParseError) {
         fieldCount += 1
         fieldBytes += name.count + value.count + Self.fieldOverhead
@@ -40,7 +39,6 @@ struct ResponseAssembler: Sendable {
         return head
     }
 
-    /// Returns the trailers.
     mutating func finishTrailers() -> Headers {
         let trailers = headers
         self = ResponseAssembler(limits: limits)

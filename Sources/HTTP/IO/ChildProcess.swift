@@ -2,7 +2,6 @@ internal import CLinux
 internal import Glibc
 internal import Primitives
 
-/// Starts child processes, and waits for them.
 package enum ChildProcess {
     /// Starts a program that inherits these descriptors from 3 on, and the standard descriptors.
     ///

@@ -41,7 +41,6 @@ final class ConnectionCore {
         lastWrite = now
     }
 
-    /// Releases the transport to the caller.
     func takeTransport() -> (any ConnectionTransport)? { transport.take() }
 
     // MARK: Readiness

@@ -54,7 +54,6 @@ package struct ClientConnectionLimit: Sendable {
     }
 }
 
-/// The number of connections of each client, over all loops.
 package final class ClientConnectionCount: Sendable {
     private let counts = Guarded<[UInt128: Int]>([:])
 

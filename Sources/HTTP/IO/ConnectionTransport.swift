@@ -30,7 +30,6 @@ extension ConnectionTransport {
     var unacknowledgedBytes: Int { Socket.unacknowledgedBytes(descriptor) }
 }
 
-/// The outcome of a read.
 package enum ReadOutcome: Equatable, Sendable {
     /// The number of bytes, and whether more may come without another event; 0 if TLS received only records
     /// without data.
@@ -45,7 +44,6 @@ package enum ReadOutcome: Equatable, Sendable {
     case failed(SystemError)
 }
 
-/// The outcome of a write.
 package enum WriteOutcome: Equatable, Sendable {
     case wrote(Int)
     case wouldBlock
@@ -54,7 +52,6 @@ package enum WriteOutcome: Equatable, Sendable {
 
 // MARK: - Handshakes
 
-/// A reason why a handshake failed.
 package enum TLSFailure: Error, Equatable, Sendable {
     /// The peer speaks HTTP without TLS.
     case plainHTTP
@@ -67,7 +64,6 @@ package enum TLSFailure: Error, Equatable, Sendable {
     /// Any other reason, in OpenSSL's words.
     case refused(String)
 
-    /// The failure in a few words.
     package var text: String {
         switch self {
         case .plainHTTP: "HTTP without TLS"
@@ -79,7 +75,6 @@ package enum TLSFailure: Error, Equatable, Sendable {
     }
 }
 
-/// The outcome of one step of a handshake.
 package enum TLSHandshakeOutcome: Equatable, Sendable {
     case done
     case wouldBlock

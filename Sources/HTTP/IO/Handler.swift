@@ -41,7 +41,6 @@ package struct Token: Sendable, Hashable {
     var rawValue: UInt64 { UInt64(generation) << 32 | UInt64(index) }
 }
 
-/// The events of a descriptor.
 package struct Readiness: OptionSet, Sendable {
     package let rawValue: UInt32
 

@@ -4,11 +4,9 @@ internal import Primitives
 ///
 /// Read strictly: messages that two recipients could read differently are refused.
 package enum BodyFraming: Equatable, Sendable {
-    /// No body.
     case none
     /// This many bytes.
     case length(UInt64)
-    /// The chunked transfer coding.
     case chunked
     /// All bytes until the peer closes.
     ///

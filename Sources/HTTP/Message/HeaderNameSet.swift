@@ -56,7 +56,6 @@ struct HeaderNumberSet: Sendable {
         bits[Int(number >> 6)] |= 1 << UInt64(number & 63)
     }
 
-    /// Removes the numbers of another set.
     mutating func subtract(_ other: HeaderNumberSet) {
         for index in bits.indices { bits[index] &= ~other.bits[index] }
     }

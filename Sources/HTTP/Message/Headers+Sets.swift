@@ -1,7 +1,6 @@
 internal import Primitives
 
 extension Headers {
-    /// True if there is a line with one of the names.
     package func containsAny(of names: HeaderNameSet) -> Bool {
         let bytes = block.span
         for line in lines where names.contains(id: line.id, bytes.extracting(line.name)) { return true }

@@ -48,7 +48,6 @@ package struct Headers: Sendable {
         append(name, value.span)
     }
 
-    /// Appends a line with a number in decimal digits.
     package mutating func append(_ name: HeaderName, _ number: UInt64) {
         let start = block.count
         name.write(into: &block)
@@ -117,7 +116,6 @@ package struct Headers: Sendable {
         if name.id != 0 { seen.remove(name.id) }
     }
 
-    /// Removes every line with one of the names.
     package mutating func removeAll(_ names: HeaderNameSet) {
         guard names.mayMeet(seen) else { return }
         removeLines { line, block in names.contains(id: line.id, block.extracting(line.name)) }

@@ -1,4 +1,3 @@
-/// The head of a request.
 package struct RequestHead: Sendable {
     package var method: Method
     package var target: RequestTarget
@@ -41,7 +40,6 @@ package struct RequestHead: Sendable {
     }
 }
 
-/// The head of a response.
 package struct ResponseHead: Sendable {
     package var status: Status
     /// The server's version.

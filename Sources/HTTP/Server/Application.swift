@@ -28,7 +28,6 @@ extension Application {
 package enum Refusal: Error, Equatable, Sendable {
     /// The bytes are not a request that may be forwarded.
     case malformed(ParseError)
-    /// The head did not arrive in time.
     case headTimeout
     /// The maximum number of connections is open.
     case tooManyConnections
@@ -59,7 +58,6 @@ package protocol RequestHandler: AnyObject {
     func aborted(_ cause: ClientLoss)
 }
 
-/// A reason why a client was lost.
 package enum ClientLoss: Error, Equatable, Sendable {
     /// It closed or reset the connection.
     case closed

@@ -107,7 +107,6 @@ extension HTTP2Session {
     }
 }
 
-/// The time limits of one stream.
 extension HTTP2Stream {
     /// The time at which the client has been waited for long enough; nil while it is not waited for.
     var deadline: Int64? {

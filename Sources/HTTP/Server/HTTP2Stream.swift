@@ -14,7 +14,6 @@ final class HTTP2Stream {
     private(set) var state = HTTP2StreamState()
     /// The bytes of the request's body for which the client's window is still closed.
     private(set) var unconsumedBytes = 0
-    /// The pace of the request's body.
     var bodyPace = Pace()
     /// The pace at which the client opens its window for the response.
     var outputPace = Pace()

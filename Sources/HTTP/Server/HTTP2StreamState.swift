@@ -5,7 +5,6 @@ struct HTTP2StreamState: Sendable {
     /// The part of the request that the client has sent.
     enum Input: Sendable {
         case open
-        /// The trailers have begun.
         case trailers
         case ended
         case reset
@@ -29,7 +28,6 @@ struct HTTP2StreamState: Sendable {
         case tunnel
     }
 
-    /// The progress of the response.
     enum Response: Equatable, Sendable {
         case none
         case open(Content)
@@ -41,7 +39,6 @@ struct HTTP2StreamState: Sendable {
     /// The step after the end of a request.
     enum RequestEnd: Sendable {
         case nothing
-        /// The request begins.
         case begin
         /// The application is told.
         case tell

@@ -132,7 +132,6 @@ extension ServerConnection {
     }
 }
 
-/// The response in progress, or the last one.
 struct ResponseProgress {
     var framing = BodyFraming.none
     /// The number of bytes given to the connection before it, so that it can be withdrawn.

@@ -29,7 +29,6 @@ final class ServerConnection: AcceptedConnection {
     @exclusivity(unchecked)
     private var parser: HeadParser
 
-    /// The ways in which a connection ends.
     enum End {
         case closed
         /// The client has sent the preface of HTTP/2 (RFC 9113 section 3.3): the socket and all bytes so far.

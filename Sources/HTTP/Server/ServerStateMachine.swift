@@ -3,7 +3,6 @@
 /// Pure, so that a test can drive it through every order of events. One exchange at a time (RFC 9112 section
 /// 9.3.2): a pipelined request stays unread until the response before it is complete.
 struct ServerStateMachine: Sendable {
-    /// The expected input.
     enum Input: Sendable {
         /// A head; partial once a byte of it has come.
         case head(isPartial: Bool)
@@ -14,7 +13,6 @@ struct ServerStateMachine: Sendable {
         case discarded
     }
 
-    /// The progress of the response.
     enum Output: Sendable {
         case none
         case body
@@ -23,7 +21,6 @@ struct ServerStateMachine: Sendable {
 
     /// The step after a complete response.
     enum Next: Equatable, Sendable {
-        /// Wait for the next request.
         case request
         /// Close, or linger if the client may send more.
         case close
@@ -143,7 +140,6 @@ struct ServerStateMachine: Sendable {
         return isWhole ? .close : .linger
     }
 
-    /// Takes the pending step, whose output is gone.
     mutating func takeStep() -> Next? { pendingStep.take() }
 
     /// The client will send no more; returns true if the connection is of no further use.

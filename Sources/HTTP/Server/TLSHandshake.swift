@@ -61,15 +61,11 @@ final class TLSHandshake: Handler {
     }()
 }
 
-/// The outcomes of one listener's TLS handshakes.
 package struct TLSHandshakeCounts: Equatable, Sendable {
     /// Handshakes with a new session.
     package var full = 0
-    /// Handshakes that resumed an earlier session.
     package var resumed = 0
-    /// Handshakes that failed.
     package var failed = 0
-    /// Handshakes that timed out.
     package var timedOut = 0
 
     package init() {}

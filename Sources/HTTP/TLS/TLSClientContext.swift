@@ -95,7 +95,6 @@ internal import COpenSSL
     }
 }
 
-/// The TLS settings for a server.
 package struct TLSClientSettings: Equatable, Sendable {
     /// The PEM file of the authorities for the upstream's certificate; nil for those of the system.
     package var authority: String?
@@ -115,7 +114,6 @@ package struct TLSClientSettings: Equatable, Sendable {
 ///
 /// Confined to its loop.
 @safe final class TLSSessions {
-    /// The upstream of a session.
     struct Upstream: Hashable {
         let host: String
         let endpoint: Endpoint

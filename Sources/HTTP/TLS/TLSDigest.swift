@@ -1,6 +1,5 @@
 internal import COpenSSL
 
-/// Digests by OpenSSL.
 enum TLSDigest {
     /// Returns the SHA-1 of the bytes, for protocols that ask for it without need of its strength.
     static func sha1(_ bytes: [UInt8]) -> [UInt8] {

@@ -12,7 +12,6 @@ package struct TLSError: Error, Equatable, Sendable {
         self.reason = reason
     }
 
-    /// The error on one line.
     package var text: String { file.map { "\($0): \(reason)" } ?? reason }
 }
 
@@ -39,7 +38,6 @@ enum TLSErrorQueue {
 
 /// The properties of a client's TLS connection.
 package struct TLSFacts: Equatable, Sendable {
-    /// True if the handshake resumed an earlier session.
     package let isResumed: Bool
     /// The subject of the client's certificate (RFC 4514); nil without one.
     package let clientSubject: String?

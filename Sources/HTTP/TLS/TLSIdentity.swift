@@ -141,7 +141,6 @@ enum TLSPEM {
     }
 }
 
-/// Reads the files of the TLS configuration.
 enum TLSFile {
     private static let bytesMax = 1 << 20
 
@@ -167,7 +166,6 @@ enum TLSFile {
     }
 }
 
-/// Files with a secret.
 package enum SecretFile {
     /// Returns the first line of a file, without its end; an empty one is an error.
     package static func firstLine(of path: String) throws(TLSError) -> String {

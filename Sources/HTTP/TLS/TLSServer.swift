@@ -74,13 +74,10 @@ package final class TLSServer: Sendable {
     }
 }
 
-/// The TLS settings of a listener.
 package struct TLSServerSettings: Equatable, Sendable {
-    /// The files of one certificate.
     package struct Files: Equatable, Sendable {
         /// The PEM file of the certificate, followed by its chain up to the root.
         package var certificate: String
-        /// The PEM file of the key.
         package var privateKey: String
         /// The DER file of an OCSP response to staple; nil for none.
         package var ocsp: String?
@@ -92,7 +89,6 @@ package struct TLSServerSettings: Equatable, Sendable {
         }
     }
 
-    /// The need for a client certificate.
     package enum ClientAuthentication: Equatable, Sendable {
         case optional, required
     }
@@ -113,14 +109,12 @@ package struct TLSServerSettings: Equatable, Sendable {
         self.certificates = certificates
     }
 
-    /// All files.
     var files: [String] {
         certificates.flatMap { [$0.certificate, $0.privateKey] + ($0.ocsp.map { [$0] } ?? []) }
             + (clientAuthority.map { [$0] } ?? [])
     }
 }
 
-/// A protocol version of TLS.
 package enum TLSVersion: Equatable, Sendable {
     case tls12, tls13
 }

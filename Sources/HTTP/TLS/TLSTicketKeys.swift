@@ -4,7 +4,6 @@ internal import Primitives
 /// One set of keys for session tickets (RFC 5077 section 4).
 struct TLSTicketKey: Equatable, Sendable {
     static let nameBytes = 16
-    /// The name of the keys in a ticket.
     let name: [UInt8]
     /// The key for AES-256-CBC.
     let cipher: [UInt8]

@@ -1,6 +1,5 @@
 internal import Primitives
 
-/// The parts of a request line.
 struct RequestLine: Sendable {
     let method: Method
     let target: RequestTarget
@@ -136,7 +135,6 @@ struct RequestLineParser: Sendable {
     }
 }
 
-/// The parts of a status line.
 struct StatusLine: Sendable {
     let status: Status
     let version: HTTPVersion

@@ -48,7 +48,6 @@ struct AdminAPI: Sendable {
 
     // MARK: Changes
 
-    /// Makes a change and returns its result.
     func change(_ resource: AdminResource, body: [UInt8]) throws(AdminRefusal) -> AdminResponse {
         if resource == .logLevel { return try setLogLevel(body) }
         let isOff = resource == .dictionariesOff

@@ -1,7 +1,6 @@
 internal import HTTP
 internal import Primitives
 
-/// One request to the admin listener.
 final class AdminExchange: Handler, RequestHandler {
     private let stream: any ResponseStream
     private let isHead: Bool
@@ -13,7 +12,6 @@ final class AdminExchange: Handler, RequestHandler {
     private var work: (([UInt8]) -> AdminResponse?)?
     private var body: [UInt8] = []
 
-    /// The largest body that is read.
     private static let bodyBytesMax = 64 * 1024
 
     init(_ stream: any ResponseStream, isHead: Bool) {
@@ -73,7 +71,6 @@ final class AdminExchange: Handler, RequestHandler {
     }
 }
 
-/// A response of the admin listener.
 struct AdminResponse: Sendable {
     let head: ResponseHead
     let body: [UInt8]

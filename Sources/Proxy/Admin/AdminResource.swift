@@ -1,6 +1,5 @@
 internal import HTTP
 
-/// The resources of the admin listener.
 enum AdminResource: String, CaseIterable, Sendable {
     case page = "/"
     case health = "/healthz"
@@ -21,7 +20,6 @@ enum AdminResource: String, CaseIterable, Sendable {
     /// True for resources that need no credentials: probes, and the page, which shows nothing by itself.
     var isOpen: Bool { self == .page || self == .health || self == .readiness }
 
-    /// The methods, as Allow names them.
     var allow: String {
         switch self {
         case .dictionariesOff, .dictionariesOn, .purge: "POST"
@@ -39,7 +37,6 @@ enum AdminResource: String, CaseIterable, Sendable {
         }
     }
 
-    /// The list of the paths, in a sentence.
     static var listed: String {
         let paths = allCases.map(\.rawValue)
         return "There are " + paths.dropLast().joined(separator: ", ") + " and \(paths.last ?? "")."

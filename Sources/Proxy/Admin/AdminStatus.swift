@@ -22,7 +22,6 @@ final class AdminStatus: Sendable {
     private let draining = Atomic<Bool>(false)
     private let reloads = Atomic<Int>(0)
     private let refusedReloads = Atomic<Int>(0)
-    /// True if the last reload was refused.
     private let isRefused = Atomic<Bool>(false)
 
     /// - Parameter counters: asks the loops for their counters; blocks for at most two seconds.
@@ -117,7 +116,6 @@ final class AdminStatus: Sendable {
         let samples: [MetricSample]
         /// The slowest codings of requests without a route, then of each route.
         let slowest: [[SlowestCodings.Entry]]
-        /// The number of loops that did not respond.
         let silentLoops: Int
     }
 
@@ -167,7 +165,6 @@ final class AdminStatus: Sendable {
     }
 }
 
-/// The operating state of the proxy.
 private struct Operation: MetricSource {
     let upstreams: [UpstreamServer]
     let areDictionariesOn: Bool
@@ -211,7 +208,6 @@ private struct Operation: MetricSource {
     }
 }
 
-/// The version of this build.
 package enum DictumVersion {
     // Safe: a constant of the program.
     package static let text = unsafe String(cString: CVersion_text())

@@ -21,7 +21,6 @@ struct AdminWarning: Encodable, Sendable, Equatable {
     let text: String
     /// The time of the last such message, in seconds since 1970.
     var time: Int?
-    /// The number of such messages.
     var count: Int?
 
     /// Returns the warnings with the most severe first, each in its order.

@@ -64,7 +64,6 @@ struct ChainQuery: Sendable, Equatable {
     var offset = 0
     var limit = 50
 
-    /// Reads the query of a URL.
     init(_ query: String?) throws(AdminRefusal) {
         for parameter in (query ?? "").split(separator: "&") {
             let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

@@ -11,7 +11,6 @@ final class LoopPulse: Handler {
     private struct Probe {
         let deadline: Int64
         let answer: (_ stuck: [Int]) -> Void
-        /// The numbers of the loops that have not responded.
         var silent: Set<Int>
     }
 

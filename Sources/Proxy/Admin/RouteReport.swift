@@ -73,7 +73,6 @@ struct RouteReport: Encodable, Sendable {
     let notModified: Int
     /// The share of deltas in all others; nil without any.
     let hitRate: Double?
-    /// The requests by the coding of their responses.
     let codings: [String: Int]
     /// The reasons of all responses that are not deltas, the most frequent first.
     let reasons: [ReasonCount]

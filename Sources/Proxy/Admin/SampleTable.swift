@@ -8,7 +8,6 @@ struct SampleTable: Sendable {
         self.samples = Dictionary(grouping: samples, by: \.metric.name)
     }
 
-    /// Returns all samples of a metric.
     subscript(name: String) -> [MetricSample] { samples[name] ?? [] }
 
     /// Returns the whole number of the series with these first labels, or their sum; 0 without a sample.

@@ -49,7 +49,6 @@ struct StatusReport: Encodable, Sendable {
         let residentBytes: Int?
         let maxBytes: Int
         let usedBytes: Int
-        /// The budgets by name.
         let budgets: [String: Use]
 
         init(_ parts: SharedParts, residentBytes: Int?) {
@@ -90,7 +89,6 @@ struct StatusReport: Encodable, Sendable {
     /// The time that encoders took, by coding.
     let codingSeconds: [String: Double]
     let upstreams: [Upstream]
-    /// Reloads by result.
     let reloads: [String: Int]
     let warnings: [AdminWarning]
 

@@ -97,7 +97,6 @@ final class ClientShare: Sendable {
     let use: ClientUse
     let memory: MemoryShare
 
-    /// - Parameter connection: the use of the connection, for all of its clients.
     init(_ client: UInt128?, of resources: ClientResources, connection: ClientUse) {
         self.client = client
         use = client.map(resources.uses.use(of:)) ?? connection

@@ -5,7 +5,6 @@ internal import Primitives
 ///
 /// A class, so that requests without a limit only see that there is none.
 final class RateLimit: Sendable {
-    /// The shape of a client's bucket.
     let bucket: TokenBucket.Shape
     /// The field that identifies clients, or nil for their addresses.
     let field: HeaderName?

@@ -22,7 +22,6 @@ struct CodingJob: Sendable {
     /// The delta cache alone does not justify it: hashing takes longer than a delta over an index.
     let needsDigest: Bool
     let coding: ContentCoding
-    /// The dictionary, if the coding uses one.
     let dictionary: Body?
     let scope: DeltaScope
     let route: Route
@@ -36,7 +35,6 @@ struct CodingJob: Sendable {
     var mustRun = false
     var identity = Identity.open
 
-    /// The identity of the body.
     enum Identity {
         /// Neither compared nor hashed yet.
         case open
@@ -45,7 +43,6 @@ struct CodingJob: Sendable {
         case known(Body, isNewest: Bool)
     }
 
-    /// The outcome of starting a job.
     enum Start {
         case done(Result)
         /// The reply follows.
@@ -57,7 +54,6 @@ struct CodingJob: Sendable {
     /// Takes the result back to the exchange that waits for it; called on any thread.
     typealias Reply = @Sendable (Result) -> Void
 
-    /// The result of a job.
     struct Result: Sendable {
         /// The body with its digest, if that is known.
         let body: Body?
@@ -65,7 +61,6 @@ struct CodingJob: Sendable {
         let isNewest: Bool
         /// The coded bytes, or nil for identity or after an obstacle.
         let coded: [UInt8]?
-        /// The reason why nothing was coded.
         let obstacle: Reason?
         /// True if another request made the delta.
         let isShared: Bool

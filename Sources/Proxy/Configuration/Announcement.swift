@@ -5,12 +5,10 @@ package enum Announcement: Sendable, Equatable {
     /// Those that the documents' clients turn out to fetch.
     case auto
     case off
-    /// Those of the listed paths.
     case paths([Target])
 
     /// A path with an optional query.
     package struct Target: Sendable, Equatable {
-        /// The text as written.
         package let text: String
         let url: PathAndQuery
 

@@ -17,7 +17,6 @@ package enum Budget: String, CaseIterable, Sendable {
         }
     }
 
-    /// The description in the reference.
     var prose: String {
         switch self {
         case .coding:
@@ -39,7 +38,6 @@ package enum Budget: String, CaseIterable, Sendable {
     }
 }
 
-/// The limit of every budget of memory.
 package struct Budgets: Sendable, Equatable {
     /// The limit of all together, in bytes.
     package let total: Int

@@ -7,7 +7,6 @@ internal import Foundation
 /// It serves clients that have no version of a path yet. Its `match` is less specific than that of a path's own version, so
 /// clients prefer the latter as soon as they have one (RFC 9842 section 2.2.3).
 package struct BuiltDictionary: Sendable {
-    /// The origin of the dictionary.
     package enum Source: Sendable, Equatable {
         case file(String)
         case learned

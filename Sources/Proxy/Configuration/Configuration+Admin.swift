@@ -2,13 +2,10 @@ internal import Foundation
 internal import HTTP
 
 extension Configuration {
-    /// The admin listener.
     package struct Admin: Sendable, Equatable {
         /// The address; nil for no listener.
         package var address: ConfiguredAddress?
-        /// The token that permits requests from other machines or under other host names.
         package var token: String?
-        /// The file with the token.
         package var tokenFile: String?
         /// The token that the file had when the configuration was read.
         var tokenOfFile: String?
@@ -42,7 +39,6 @@ extension Settings {
 extension Configuration {
     private static let tokenBytes = 16...1024
 
-    /// Reads the token's file.
     mutating func readAdminToken(_ reader: inout SettingsReader) {
         guard let file = admin?.tokenFile, let node = reader.node(of: "admin.token_file") else { return }
         guard admin?.token == nil else {

@@ -166,7 +166,6 @@ extension Configuration {
         return nil
     }
 
-    /// Adds a warning.
     mutating func warn(_ text: String, at position: ConfigurationNode.Position) {
         warnings.append(.init(line: position.line, column: position.column, text: text))
     }

@@ -2,20 +2,15 @@ package import Dictionaries
 package import Storage
 
 extension Configuration {
-    /// The rules of compression.
     package struct Compression: Sendable {
-        /// The codings in the server's order of preference.
         package var codings = ContentCoding.preferred
         /// Fixed levels for codings without a dictionary; the others follow the length of the body.
         package var levels = CodingLevels()
-        /// The size of the smallest body to compress.
         package var minSize = RoutePolicy.Defaults.bodyBytesMin
-        /// The media types to compress.
         package var typeNames = [
             "application/json", "application/*+json", "application/xml", "application/*+xml", "text/*",
             "application/javascript", "application/wasm", "image/svg+xml",
         ]
-        /// The choice of deltas to decode again before they are sent.
         package var verify = Verification.Mode.sampled
 
         /// The codings in order, and the lengths below which gzip comes first.

@@ -1,7 +1,6 @@
 extension Configuration {
     /// A comparison of clients with dictionaries and clients without.
     package struct Experiment: Sendable, Equatable {
-        /// The share of clients that get no dictionaries.
         package var holdout = 0.05
         package var unit = Unit.client
 
@@ -15,9 +14,7 @@ extension Configuration {
 
     /// The responses that tell browsers' monitoring what Dictum did.
     package struct ServerTiming: Sendable, Equatable {
-        /// True for all responses to trusted peers.
         package var trusted = true
-        /// The share of all other responses.
         package var sample = 0.0
     }
 }

@@ -1,7 +1,6 @@
 internal import HTTP
 
 extension Configuration {
-    /// The limits for clients.
     package struct Limits: Sendable, Equatable {
         /// The maximum size of a request head.
         package var requestHead = 32 << 10
@@ -11,7 +10,6 @@ extension Configuration {
         package var connections = 10_000
         /// The time limit from the first byte of a connection or request to the whole head.
         package var headTimeout = 10_000
-        /// The time to keep an idle connection.
         package var keepAliveTimeout = 75_000
         /// The maximum number of requests per client connection.
         package var keepAliveRequests = 1_000_000
@@ -19,7 +17,6 @@ extension Configuration {
         package var bodyRate = 240
         /// The maximum silence of an upgraded connection.
         package var tunnelTimeout = 600_000
-        /// The time for requests in progress to finish when the program ends.
         package var drainTimeout = 10_000
         /// The limits per client.
         package var client = ClientLimits()
@@ -27,9 +24,7 @@ extension Configuration {
 }
 
 extension Configuration {
-    /// The limits of one client.
     package struct ClientLimits: Sendable, Equatable {
-        /// The way to tell clients apart.
         package var by = Key.address
         /// The maximum request rate; nil for no limit.
         package var rate: Rate?
@@ -39,14 +34,10 @@ extension Configuration {
         package var connections: Int?
         /// The maximum number of requests at upstreams at a time; nil for a fair share.
         package var requests: Int?
-        /// The length of the IPv6 prefix that identifies a client.
         package var ipv6Prefix = IPAddress.clientPrefix
 
-        /// The way to tell clients apart.
         package enum Key: Sendable, Equatable {
-            /// By address.
             case address
-            /// By the value of a request field.
             case header(String)
         }
     }
@@ -56,13 +47,11 @@ extension Configuration {
         package let count: Int
         package let unit: Unit
 
-        /// The units of time.
         package enum Unit: String, Sendable, CaseIterable {
             case second = "s"
             case minute = "m"
             case hour = "h"
 
-            /// The length of the unit.
             var seconds: Int {
                 switch self {
                 case .second: 1
@@ -97,7 +86,6 @@ extension SettingType where Value == Configuration.Rate {
 }
 
 extension SettingType where Value == Configuration.ClientLimits.Key {
-    /// The way to tell clients apart.
     static let clientKey = scalar(
         "address or header:NAME",
         write: { key in

@@ -2,40 +2,31 @@ package import HTTP
 internal import Primitives
 
 extension Configuration {
-    /// A listener.
     package struct Listener: Sendable, Equatable {
         package var address: ConfiguredAddress
-        /// The versions of HTTP that clients may choose.
         package var protocols = HTTPProtocols.all
 
-        /// True if connections begin with a PROXY protocol header.
         package var proxyProtocol = false
         /// The TLS settings; nil for plain HTTP.
         package var tls: TLS?
         /// The https port that plain requests are redirected to; nil for no redirect.
         package var redirectPort: UInt16?
-        /// The Strict-Transport-Security of responses over TLS.
         package var strictTransportSecurity: String?
-        /// The Alt-Svc of responses.
         package var alternativeServices: String?
 
-        /// True if another process may listen at the same address.
         package var reusesPort = false
         /// True for Multipath TCP (RFC 8684).
         package var isMultipath = false
         /// The silence after which the kernel probes a connection; 0 for no probes.
         package var keepAlive = 60_000
 
-        /// Makes a listener.
         package init(address: ConfiguredAddress) { self.address = address }
 
-        /// The default listener.
         static let standard = Listener(address: .tcp(host: "127.0.0.1", port: 8080))
     }
 }
 
 extension Configuration {
-    /// The TLS settings of a listener.
     package struct TLS: Sendable, Equatable {
         /// The certificate chain of the first certificate.
         package var certificate: String?
@@ -43,7 +34,6 @@ extension Configuration {
         package var ocsp: String?
         /// All other settings of the server; its certificates are the further ones.
         package var server = TLSServerSettings(certificates: [])
-        /// The request field that tells the upstream the subject of the client's certificate.
         package var clientSubjectField: String?
 
         /// The settings in the form that `TLSServerContext` takes.
@@ -176,7 +166,6 @@ extension SettingType where Value == HTTPProtocols {
 }
 
 extension SettingType where Value == UInt16? {
-    /// The target of the redirect to https.
     static let redirectOrOff = scalar(
         "off, https or https:PORT", write: { $0.map { $0 == 443 ? "https" : "https:\($0)" } ?? "off" },
         read: { text in

@@ -83,7 +83,6 @@ extension ConfigurationError {
     }
 }
 
-/// All errors of a configuration.
 package struct ConfigurationError: Error, Sendable, Equatable {
     /// An error or a warning, with its position.
     package struct Problem: Sendable, Equatable, Encodable {

@@ -1,11 +1,7 @@
 extension Configuration {
-    /// The rules of logging.
     package struct Log: Sendable, Equatable {
-        /// The minimum level.
         package var level = Level.info
-        /// The form of each line.
         package var format = Format.auto
-        /// The access log.
         package var access = Access()
 
         package enum Level: String, CaseIterable, Sendable {
@@ -18,7 +14,6 @@ extension Configuration {
             case text, json
         }
 
-        /// The rules of the access log.
         package struct Access: Sendable, Equatable {
             /// The share of requests that get a line, from 0 to 1; 0 for no access log.
             package var sample = 1.0

@@ -6,14 +6,12 @@ extension Configuration {
         /// The shares that are not the default.
         private var shares: [Budget: Double] = [:]
 
-        /// The share of a budget.
         package subscript(_ budget: Budget) -> Double {
             get { shares[budget] ?? budget.share }
             set { shares[budget] = newValue == budget.share ? nil : newValue }
         }
     }
 
-    /// Checks that the budgets do not exceed the memory.
     func checkMemory(_ reader: inout SettingsReader) {
         let percent = Budget.allCases.reduce(0) { $0 + memory[$1] } * 100
         guard percent > 100.001, let node = reader.node(of: "memory") else { return }

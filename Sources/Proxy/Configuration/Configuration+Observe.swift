@@ -7,9 +7,7 @@ extension Configuration {
         case observe
     }
 
-    /// The resources that observing may take.
     package struct Observe: Sendable, Equatable {
-        /// The processor time, as a share of one core.
         package var cpuShare = 0.05
     }
 
@@ -18,7 +16,6 @@ extension Configuration {
         route.dictionary != nil && (route.mode ?? mode) == .observe
     }
 
-    /// True if any route is observed.
     package var observesAnyRoute: Bool { routes.contains(where: observes) }
 }
 

@@ -5,7 +5,6 @@ extension Configuration {
     /// True if a route has dictionaries, whose ids are made with the store's key.
     package var needsKeys: Bool { routes.contains { $0.dictionary != nil } }
 
-    /// True if a route has private dictionaries.
     package var hasPrivateRoutes: Bool { routes.contains { $0.dictionary?.scope == .private } }
 
     /// Returns the rules for personal requests on a route, or outside all routes; keep the result, since each
@@ -34,7 +33,6 @@ extension Configuration {
 }
 
 extension RouteConfiguration {
-    /// The rules for versions that the store admits from this route.
     var admission: AdmissionPolicy {
         let dictionary = dictionary ?? DictionaryPolicy()
         return AdmissionPolicy(

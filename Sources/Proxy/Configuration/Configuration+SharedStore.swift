@@ -7,9 +7,7 @@ extension Configuration {
     package struct SharedStore: Sendable, Equatable {
         /// The server; nil while its URL is missing or invalid.
         package var server: RedisSettings?
-        /// The text before every key.
         package var keyPrefix = "dictum"
-        /// The longest time that a request waits for a reply.
         package var timeout = 20
         /// The PEM file of the authorities; nil for those of the system.
         package var authority: String?
@@ -87,7 +85,6 @@ extension SettingType where Value == RedisSettings? {
 }
 
 extension SettingType where Value == String {
-    /// The beginning of the keys in a shared store.
     static let keyPrefix = word("1 to 64 letters, digits, or any of -_.:") { text in
         1...64 ~= text.utf8.count
             && text.utf8.allSatisfy { ASCII.isAlphanumeric($0) || "-_.:".utf8.contains($0) }

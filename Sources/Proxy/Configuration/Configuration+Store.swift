@@ -1,9 +1,7 @@
 extension Configuration {
-    /// The store of dictionaries.
     package struct Store: Sendable, Equatable {
         /// The database file, or `:memory:`.
         package var path = "./dictum.sqlite"
-        /// The size of bodies, rows and log together.
         package var maxSize = 1 << 30
         /// The maximum number of chains.
         package var maxChains = 100_000

@@ -7,23 +7,16 @@ extension Configuration {
         package var name = ""
         /// The upstreams; at least one in a configuration that was read.
         package var urls: [UpstreamURL] = []
-        /// The TLS settings for https URLs.
         package var tls = UpstreamTLS()
-        /// The Accept-Encoding that the upstream gets.
         package var acceptEncoding = AcceptEncodingMode.identity
-        /// The time limit for connecting.
         package var connectTimeout = 2_000
-        /// The time limit for the whole response head.
         package var responseTimeout = 30_000
         /// The time limit between two bytes of a body.
         package var idleTimeout = 60_000
-        /// The number of idle connections to keep.
         package var keepAlive = 256
         /// The maximum number of requests at a time; nil for as many as descriptors and ports allow.
         package var maxRequests: Int?
-        /// The time that a request waits for others to end.
         package var queueTimeout = 5_000
-        /// The distribution of requests among several upstreams.
         package var balance = Balance.roundRobin
         /// The number of failures in a row that eject an upstream; 0 to never eject.
         package var maxFailures = 3
@@ -31,12 +24,10 @@ extension Configuration {
         package var failTimeout = 10_000
         /// The maximum number of retries per request.
         package var retries = 2
-        /// The time between two resolutions of a name.
         package var resolveInterval = 30_000
         /// The health checks; nil for none.
         package var health: Health?
 
-        /// A distribution of requests among several upstreams.
         package enum Balance: Sendable, Equatable {
             /// Each upstream in turn.
             case roundRobin
@@ -44,20 +35,14 @@ extension Configuration {
             case leastConnections
         }
 
-        /// A request that is regularly sent to each upstream.
         package struct Health: Sendable, Equatable {
             package var path = "/"
-            /// The time between two checks.
             package var interval = 10_000
-            /// The time limit for connecting and the whole head.
             package var timeout = 2_000
-            /// The statuses of a healthy upstream.
             package var status = ExpectedStatus.success
         }
 
-        /// The Accept-Encoding that the upstream gets.
         package enum AcceptEncodingMode: Sendable, Equatable {
-            /// Identity only.
             case identity
             /// The client's, without dcz and dcb.
             case pass
@@ -67,15 +52,12 @@ extension Configuration {
     /// All upstreams: the one for routes that name none, if there is one, and the named ones.
     var allUpstreams: [Upstream] { (upstream.urls.isEmpty ? [] : [upstream]) + upstreams }
 
-    /// The TLS settings for upstreams.
     package typealias UpstreamTLS = TLSClientSettings
 }
 
 extension Configuration.Upstream {
-    /// The key of the setting.
     var key: String { Self.key(of: name) }
 
-    /// Returns the key of the setting of a name.
     static func key(of name: String) -> String { name.isEmpty ? "upstream" : "upstreams.\(name)" }
 }
 

@@ -5,27 +5,18 @@ internal import HTTP
 ///
 /// Durations are in milliseconds, sizes in bytes.
 package struct Configuration: Sendable {
-    /// The addresses that accept connections.
     package var listeners = [Listener.standard]
-    /// The peers whose statements about the client are trusted.
     package var trustedProxies: [TrustedNetwork] = [.loopback, .unix]
     /// The rule that decides if the client's transport is secure (RFC 9842 section 8).
     package var secureTransport = SecureTransport.auto
     /// The upstream of routes that name none, and of requests without a route; without URLs if there is none.
     package var upstream = Upstream()
-    /// The named upstreams.
     package var upstreams: [Upstream] = []
-    /// The store of dictionaries.
     package var store = Store()
-    /// The budgets of memory.
     package var memory = Memory()
-    /// The rules of compression.
     package var compression = Compression()
-    /// The treatment of responses on routes that have no mode of their own.
     package var mode = Mode.live
-    /// The resources for observing.
     package var observe = Observe()
-    /// False if no dictionary is used or offered.
     package var dictionariesOn = true
     /// The routes; the first match counts.
     package var routes: [RouteConfiguration] = [.implied]
@@ -52,17 +43,13 @@ package struct Configuration: Sendable {
         "*signature", "hmac", "auth", "*authorization", "*credential*", "ticket", "*assertion",
         "samlresponse",
     ]
-    /// The use of personal responses.
     package var personal = RoutePolicy.PersonalUse.capability
-    /// The cookies that do not make a response personal.
     package var ignoreCookies = IgnoredCookies.defaults
     /// The field that carries a request's identifier, also in the log; nil for none.
     package var requestID: String? = "X-Request-ID"
-    /// The limits for clients.
     package var limits = Limits()
     /// The admin listener; nil for none.
     package var admin: Admin? = Admin()
-    /// The rules of logging.
     package var log = Log()
     /// The comparison with clients that get no dictionaries; nil for none.
     package var experiment: Experiment?
@@ -74,7 +61,6 @@ package struct Configuration: Sendable {
     /// Settings of the file that are valid but probably a mistake.
     package var warnings: [ConfigurationError.Problem] = []
 
-    /// The defaults.
     package init() {}
 }
 
@@ -83,9 +69,7 @@ extension Configuration {
     package enum SecureTransport: Sendable, Equatable {
         /// Secure is TLS to a listener, https reported by a trusted peer, or a loopback peer without forwarding fields.
         case auto
-        /// The transport is always secure.
         case assume
-        /// The transport is never secure.
         case never
     }
 }

@@ -26,7 +26,6 @@ package struct ConfigurationCheck: Sendable, Encodable {
     let routes: [Route]
     let warnings: [ConfigurationError.Problem]
 
-    /// Examines the routes of a configuration.
     package init(_ configuration: Configuration) {
         warnings = configuration.warnings
         routes = configuration.routes.map { route in
@@ -90,7 +89,6 @@ package struct ConfigurationCheck: Sendable, Encodable {
             }
     }
 
-    /// The result for programs.
     package var json: String { Self.json(of: self) }
 
     /// Returns the errors of an invalid configuration for programs.
@@ -113,7 +111,6 @@ package struct ConfigurationCheck: Sendable, Encodable {
 
 /// The effect of a route's settings on clients, as far as it is known in advance.
 struct RouteOutlook: Sendable {
-    /// The delivery in effect.
     let delivery: String
     let scope: String
     /// The time for which clients may use a dictionary.

@@ -1,4 +1,3 @@
-/// A value in the configuration's text, with its position.
 struct ConfigurationNode: Sendable {
     /// A position in the text; lines and columns (Unicode scalars) count from 1.
     struct Position: Sendable, Equatable {
@@ -6,14 +5,12 @@ struct ConfigurationNode: Sendable {
         var column: Int
     }
 
-    /// One key of a mapping with its value.
     struct Entry: Sendable {
         let key: String
         let position: Position
         let value: ConfigurationNode
     }
 
-    /// The kind of YAML value.
     enum Content: Sendable {
         case nothing
         case scalar(String)

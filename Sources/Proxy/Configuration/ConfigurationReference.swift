@@ -10,7 +10,6 @@ package enum ConfigurationReference {
     }
 }
 
-/// A setting in the reference: its prose, key and default.
 struct ReferenceLine: Sendable {
     private let key: String
     private let prose: String
@@ -18,7 +17,6 @@ struct ReferenceLine: Sendable {
     private let onReload: ReloadEffect
     private let value: Value
 
-    /// The form of a setting.
     enum Value: Sendable {
         /// `key: text`, commented out if `isGiven` is false.
         case text(String, isGiven: Bool)

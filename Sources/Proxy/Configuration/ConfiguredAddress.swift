@@ -1,6 +1,5 @@
 internal import HTTP
 
-/// The address of a listener or of an upstream.
 package enum ConfiguredAddress: Sendable, Hashable, CustomStringConvertible {
     /// A host (an IPv4 address, an IPv6 address without brackets, or a name) and a port; 0 stands for any free
     /// port of a listener.
@@ -22,7 +21,6 @@ package enum ConfiguredAddress: Sendable, Hashable, CustomStringConvertible {
         self = .tcp(host: authority.host, port: port)
     }
 
-    /// The form in the configuration.
     package var description: String {
         switch self {
         case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
@@ -87,7 +85,6 @@ struct HostAndPort {
 }
 
 extension SettingType where Value == ConfiguredAddress {
-    /// The address of a listener.
     static let listenAddress = scalar(
         "an address such as 127.0.0.1:8080, [::1]:8080 or unix:/run/dictum.sock",
         write: { String(describing: $0).inYAML }, read: { ConfiguredAddress($0) })

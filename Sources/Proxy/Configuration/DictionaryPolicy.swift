@@ -1,14 +1,11 @@
 package import Dictionaries
 
-/// The use of dictionaries on a route.
 package struct DictionaryPolicy: Sendable {
     /// The URLs that a response is a dictionary for.
     package var covers = Covers.path
     /// The text of `covers`.
     package var coversText = "path"
-    /// The methods whose responses become dictionaries.
     package var methods = RoutePolicy.Defaults.methods
-    /// The members of queries and of JSON bodies that name an operation.
     package var keyMembers: [String] = []
     /// The time to keep a version after it was last wanted, in milliseconds.
     package var maxAge = 30 * 86_400_000
@@ -18,39 +15,29 @@ package struct DictionaryPolicy: Sendable {
     package var matchDest: [String] = []
     /// The `ttl` member, in milliseconds; nil to send none.
     package var ttl: Int?
-    /// The Cache-Control to send in place of the upstream's.
     package var cacheControl: String?
-    /// The way clients obtain the dictionary.
     package var delivery = Delivery.auto
     /// The time for which Links name the same version, in milliseconds.
     package var linkMaxAge = 86_400_000
     /// The life of the responses of twin URLs, in milliseconds.
     package var ownMaxAge = 86_400_000
-    /// Public or private dictionaries.
     package var scope = RoutePolicy.Scope.public
-    /// The request properties that identify a user, on a private route.
     package var identity: [IdentityItem] = []
     /// The use of personal responses; nil for the configuration's default.
     package var personal: RoutePolicy.PersonalUse?
-    /// The response directives that do not prevent admission.
     package var storeDespite: [StoreDespite] = []
     /// The maximum number of versions in a private chain.
     package var privateVersions = 1
-    /// True if cookies of requests do not make responses personal.
     package var cookiesIgnored = false
-    /// The names of cookies whose Set-Cookie does not prevent admission.
     package var ignoreSetCookie = IgnoredCookies.ofBalancers
-    /// Permits or forbids shared caches to store dictionary-coded responses.
     package var sharedCaches = SharedCaches.avoid
 
     /// Where the dictionary for first responses is from; nil without one.
     package var builtSource: BuiltDictionary.Source?
     /// The dictionary for first responses.
     package var built: BuiltDictionary?
-    /// True if the upstream is asked to revalidate the stored response.
     package var revalidate = false
 
-    /// A way to obtain the dictionary.
     package enum Delivery: Sendable, Equatable {
         /// In-band or by Link, as the response's freshness allows.
         case auto
@@ -82,7 +69,6 @@ package struct DictionaryPolicy: Sendable {
     var linkLifeSeconds: Int { linkMaxAge / 1000 }
     var ownLifeSeconds: Int { ownMaxAge / 1000 }
 
-    /// The treatment of shared caches.
     package enum SharedCaches: Sendable, Equatable {
         case avoid, trust
     }
@@ -202,7 +188,6 @@ extension Settings {
 }
 
 extension SettingType where Value == [String] {
-    /// The members that name an operation.
     fileprivate static let operationKey = SettingType.list(
         .word(
             "a member such as operationName or extensions.persistedQuery.sha256Hash",

@@ -1,9 +1,7 @@
 /// The value of a setting in effect, in a form that is written as YAML.
 indirect enum EffectiveValue: Sendable {
-    /// The stand-in for a secret.
     static let redacted = "(redacted)"
 
-    /// A setting of a section.
     struct Member: Sendable {
         let key: String
         let value: EffectiveValue
@@ -44,7 +42,6 @@ indirect enum EffectiveValue: Sendable {
         }
     }
 
-    /// Appends the dotted keys of all secrets.
     fileprivate func appendRedacted(below key: String, to keys: inout [String]) {
         switch self {
         case .text(let text): if text.contains(Self.redacted) { keys.append(key) }
@@ -62,7 +59,6 @@ indirect enum EffectiveValue: Sendable {
 }
 
 extension [Setting<Configuration>] {
-    /// Returns the values in effect.
     fileprivate func effective(_ configuration: Configuration) -> EffectiveValue {
         // An upstream without URLs stands for none.
         let settings = configuration.upstream.urls.isEmpty ? filter { $0.key != "upstream" } : self

@@ -34,7 +34,6 @@ package struct ExpectedStatus: Sendable, Equatable, CustomStringConvertible {
 
     package func contains(_ status: Int) -> Bool { range ~= status }
 
-    /// The form in the configuration.
     package var description: String {
         if range.lowerBound == range.upperBound { return String(range.lowerBound) }
         let isClass = range.lowerBound % 100 == 0 && range.upperBound == range.lowerBound + 99
@@ -43,7 +42,6 @@ package struct ExpectedStatus: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension SettingType where Value == ExpectedStatus {
-    /// Expected statuses.
     static let expectedStatus = scalar(
         "a status such as 200, a class such as 2xx, or a range such as 200-399",
         write: { $0.description }, read: { ExpectedStatus($0) })

@@ -3,14 +3,11 @@ package import HTTP
 /// A property of a request or response that identifies a user: an item of the setting `identity`.
 package enum IdentityItem: Hashable, Sendable {
     case authorization
-    /// The request's cookie with this name.
     case cookie(String)
-    /// A field of the request.
     case header(HeaderName)
     /// A field of the upstream's response, which clients do not get.
     case response(HeaderName)
 
-    /// Parses an item of the setting.
     init?(_ text: String) {
         guard text != "authorization" else {
             self = .authorization
@@ -30,7 +27,6 @@ package enum IdentityItem: Hashable, Sendable {
         }
     }
 
-    /// The form in the configuration.
     package var text: String {
         switch self {
         case .authorization: "authorization"

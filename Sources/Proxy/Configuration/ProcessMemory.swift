@@ -1,7 +1,6 @@
 internal import Foundation
 internal import Glibc
 
-/// The memory that this process may use.
 package enum ProcessMemory {
     /// Returns the least of the machine's memory, the limits of the control groups, and the resource limits, in bytes.
     package static func usableBytes() -> Int {

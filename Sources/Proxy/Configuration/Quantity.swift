@@ -3,7 +3,6 @@ struct Quantity: Sendable {
     /// The units with their factors, largest first.
     private let units: [(suffix: String, worth: Int)]
 
-    /// Plain numbers.
     static let count = Quantity(units: [("", 1)])
     /// Durations in milliseconds; the unit is required.
     static let duration = Quantity(units: [

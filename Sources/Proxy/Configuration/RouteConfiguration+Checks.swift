@@ -15,7 +15,6 @@ extension RouteConfiguration {
         readBuilt(&reader)
     }
 
-    /// Reads the built dictionary.
     private mutating func readBuilt(_ reader: inout SettingsReader) {
         guard let policy = dictionary, let source = policy.builtSource else { return }
         do throws(BuiltDictionary.Mistake) {

@@ -9,19 +9,16 @@ extension RouteConfiguration {
         package var response = FieldSettings()
     }
 
-    /// The fields to set and to remove.
     package struct FieldSettings: Sendable, Equatable {
         package var set: [Field] = []
         package var remove: [String] = []
 
-        /// A field with its value.
         package struct Field: Sendable, Equatable {
             let name: String
             let value: String
         }
     }
 
-    /// The limits of a route.
     package struct Limits: Sendable, Equatable {
         /// The maximum size of a request body; nil for the general one.
         package var requestBody: Int?
@@ -115,7 +112,6 @@ extension Settings {
 }
 
 extension SettingType where Value == PathPrefix {
-    /// The start of a path.
     static let pathPrefix = scalar(
         "a path of fixed segments, such as /api", write: \.text, read: { PathPrefix($0) })
 }

@@ -11,9 +11,7 @@ package struct RouteConfiguration: Sendable {
     package var upstream: String?
     /// The start of the path that the upstream does not get.
     package var stripPrefix: PathPrefix?
-    /// The changes to the fields of its messages.
     package var headers = HeaderSettings()
-    /// Its limits.
     package var limits = Limits()
     /// The name of the route in metrics, logs and reports: its hosts and its match.
     package var text: String { (hosts?.text ?? "") + match.text }
@@ -21,7 +19,6 @@ package struct RouteConfiguration: Sendable {
     package var announcement: Announcement?
     /// The parameters that its responses' priorities have, whatever client and upstream say; nil for none.
     package var priority: Priority?
-    /// The treatment of the bodies of its requests.
     package var requests = Requests.pass
     /// The treatment of its responses; nil for the setting `mode`.
     package var mode: Configuration.Mode?
@@ -30,7 +27,6 @@ package struct RouteConfiguration: Sendable {
     /// True for the default route: it accepts any path, so its chains start on probation.
     var isImplied = false
 
-    /// A treatment of the bodies of requests.
     package enum Requests: Sendable {
         /// They go to the upstream as they come.
         case pass
@@ -72,7 +68,6 @@ package struct RouteMatch: Sendable {
     /// The maximum number of patterns per route.
     static let countMax = 64
 
-    /// The patterns in their order.
     package let patterns: [URLPattern]
 
     init(_ patterns: [URLPattern]) { self.patterns = patterns }
@@ -80,7 +75,6 @@ package struct RouteMatch: Sendable {
     /// The name of the route in metrics, logs and reports.
     var text: String { patterns.map(\.text).joined(separator: ", ") }
 
-    /// The names of the groups that all patterns have in common.
     var groupNames: [String] {
         let others = patterns.dropFirst().map { Set($0.groupNames) }
         return patterns.first?.groupNames.filter { name in others.allSatisfy { $0.contains(name) } } ?? []

@@ -5,11 +5,9 @@ internal import Primitives
 /// The default is the value in a fresh `Target`, so it is written once, beside the property.
 struct Setting<Target>: Sendable {
     let key: String
-    /// The description, in sentences.
     let prose: String
     /// The accepted values, in the words of error texts.
     let expectation: String
-    /// True if the setting may not be left out.
     let isRequired: Bool
     /// Returns the dotted keys, from this one on, of the settings with an effect.
     let keys: @Sendable (ReloadEffect) -> [String]

@@ -72,7 +72,6 @@ extension SettingType where Value == Bool {
 }
 
 extension SettingType where Value == String {
-    /// The path of a file.
     static let path = scalar("a path", write: { $0.isEmpty ? "" : $0.inYAML }, read: readPath)
 
     static let readPath: @Sendable (String) -> String? = {
@@ -111,7 +110,6 @@ extension SettingType where Value == Double {
 }
 
 extension SettingType where Value == Int {
-    /// Makes a type for plain numbers.
     static func count(_ bounds: ClosedRange<Int>) -> SettingType {
         scalar(
             "a number from \(bounds.lowerBound) to \(bounds.upperBound)", write: { String($0) },
@@ -150,7 +148,6 @@ extension SettingType where Value == Int {
 }
 
 extension SettingType {
-    /// Makes a type for lists.
     static func list<Element: Sendable>(_ element: SettingType<Element>, _ counts: ClosedRange<Int>)
         -> SettingType
     where Value == [Element] {

@@ -19,15 +19,12 @@ struct SettingsReader {
         (path + (key.isEmpty ? [] : [key])).joined(separator: ".").replacing(".[", with: "[")
     }
 
-    /// Returns true if a line has an error.
     func hasProblem(inLine line: Int) -> Bool { problems.contains { $0.line == line } }
 
-    /// Reports an error at a position.
     mutating func report(_ text: String, at position: ConfigurationNode.Position) {
         problems.append(.init(line: position.line, column: position.column, text: text))
     }
 
-    /// Reports a value that its setting does not accept.
     mutating func reportUnexpected(_ node: ConfigurationNode, expected: String, because reason: String? = nil)
     {
         let what = node.kind

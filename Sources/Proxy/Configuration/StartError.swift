@@ -4,21 +4,16 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
     case cannotListen(String, String)
     /// The path of a Unix socket is that of another file.
     case noSocket(String)
-    /// The TLS settings of a listener are unusable.
     case tls(String, String)
-    /// The TLS settings for the upstream are unusable.
     case upstreamTLS(String, setting: String)
     /// No listener has the addresses of these inherited sockets.
     case unclaimedSockets([String])
     /// An inherited descriptor is not a listening socket.
     case wrongInheritance(String)
-    /// The upstream's name has no address.
     case unknownUpstream(String, setting: String = "upstream")
     /// The upstream is one of the proxy's own listeners.
     case ownUpstream(String, listener: String)
-    /// The file of the access log cannot be opened.
     case accessLog(String, String)
-    /// The store cannot be opened.
     case store(String)
     /// These settings cannot change in a reload.
     case needsRestart([String])

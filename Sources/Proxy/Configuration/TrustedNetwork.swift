@@ -30,7 +30,6 @@ package enum TrustedNetwork: Sendable, Equatable {
         }
     }
 
-    /// Returns true for an address of the network.
     package func contains(_ address: IPAddress) -> Bool {
         switch self {
         case .unix: return false
@@ -43,7 +42,6 @@ package enum TrustedNetwork: Sendable, Equatable {
 }
 
 extension [TrustedNetwork] {
-    /// Returns true for an address of any of the networks.
     package func contains(_ address: IPAddress) -> Bool { contains { $0.contains(address) } }
 
     /// Returns true for peers of any of the networks; false for an unknown peer.
@@ -57,14 +55,12 @@ extension [TrustedNetwork] {
 }
 
 extension SettingType where Value == TrustedNetwork {
-    /// Trusted peers.
     static let network = scalar(
         "loopback, unix, an address, or a block such as 10.0.0.0/8", write: { $0.text },
         read: { TrustedNetwork($0) })
 }
 
 extension TrustedNetwork {
-    /// The form in the configuration.
     fileprivate var text: String {
         switch self {
         case .loopback: "loopback"

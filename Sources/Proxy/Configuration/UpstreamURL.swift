@@ -7,7 +7,6 @@ package struct UpstreamURL: Sendable, Equatable, CustomStringConvertible {
     /// The address of the upstream; its port is by default that of the scheme.
     package let place: ConfiguredAddress
 
-    /// A reason why a text is not the URL of an upstream.
     enum Mistake: Error, Equatable {
         case notAURL
         case hasMore
@@ -50,7 +49,6 @@ package struct UpstreamURL: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension SettingType where Value == UpstreamURL {
-    /// The URL of an upstream.
     static let upstreamURL = SettingType(
         expectation: expectedURL,
         read: { node, reader in

@@ -7,7 +7,6 @@ internal import Synchronization
 final class DictionarySwitch: Sendable {
     private let off = Atomic<Bool>(false)
 
-    /// True while dictionaries are switched off.
     var isOff: Bool { off.load(ordering: .relaxed) }
 
     /// The reason why requests get no dictionary, or nil.

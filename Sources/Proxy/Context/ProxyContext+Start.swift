@@ -83,7 +83,6 @@ extension ProxyContext {
 extension RedisReport {
     private static let connection = "the connections to the shared store"
 
-    /// The message for the log.
     var event: OperatorEvent {
         switch self {
         case .info(let text): .about(Self.connection, .info(text))

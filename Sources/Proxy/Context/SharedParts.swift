@@ -12,7 +12,6 @@ final class SharedParts: Sendable {
     /// The configuration of the start, by which these parts were made.
     let started: Configuration
     let store: DictionaryStore
-    /// The limits of memory.
     let budgets: Budgets
     /// The client of the store that several proxies share, if there is one.
     let redis: RedisClient?
@@ -21,7 +20,6 @@ final class SharedParts: Sendable {
     let coding: CodingResources
     let gain: GainSampler
     let linkRegistry: LinkRegistry
-    /// Makes the dictionaries of routes that learn theirs.
     let learned: LearnedDictionaries
     /// Measures what dictionaries would save on observed routes.
     let observer: Observer
@@ -39,9 +37,7 @@ final class SharedParts: Sendable {
     let ticketKeys = TLSTicketKeys()
     let clientConnections = ClientConnectionCount()
     let clientRates = ClientRates()
-    /// The shared resources, with the use of each client.
     let clientResources: ClientResources
-    /// The places for requests at upstreams.
     let places: UpstreamPlaces
     let idleConnections = ConnectionCount()
     /// Limits the warnings about offers that no browser keeps.

@@ -31,7 +31,6 @@ struct WholeBody: ~Copyable {
     var memory: MemoryLoan?
 }
 
-/// The input that waits for an encoder.
 struct PendingEncoder: ~Copyable {
     var memory: EncoderMemory
     var input: [UInt8] = []
@@ -68,7 +67,6 @@ struct BodyTail: ~Copyable {
 
 // MARK: - Encoders of streams
 
-/// The coding of the rest of a streamed body.
 enum StreamCoding: ~Copyable {
     /// No coding: the body goes to the client as it is or decoded.
     case none

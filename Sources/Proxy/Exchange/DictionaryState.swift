@@ -1,7 +1,6 @@
 internal import Dictionaries
 internal import Storage
 
-/// The state of the dictionary that a request offers.
 enum DictionaryState {
     /// The request offers no dictionary, or may not use one.
     case none
@@ -27,7 +26,6 @@ enum DictionaryState {
         }
     }
 
-    /// The version found, if any.
     var version: Version? {
         switch self {
         case .none, .unknown, .asked: nil
@@ -39,7 +37,6 @@ enum DictionaryState {
         if case .ready(_, let body) = self { body } else { nil }
     }
 
-    /// True while it is awaited.
     var isLoading: Bool {
         switch self {
         case .loading, .asked: true
@@ -47,7 +44,6 @@ enum DictionaryState {
         }
     }
 
-    /// Gives up what is awaited.
     mutating func giveUp() {
         switch self {
         case .loading(let version): self = .cold(version)

@@ -30,14 +30,12 @@ extension Exchange {
         return !context.authorities.contains(authority)
     }
 
-    /// True if a dictionary that the request names is looked for.
     private var mayUseDictionaries: Bool {
         facts.dictionarySwitch == nil && resource.authority != nil
             && (route.policy.scope == .public
                 || resource.scope != nil && CrossOrigin.allowsPrivateDictionary(request: facts))
     }
 
-    /// The outcome of looking for a version by its digest.
     enum VersionLookUp {
         case found(Storage.Version)
         /// The nodes' shared memory is asked, and the reply follows.

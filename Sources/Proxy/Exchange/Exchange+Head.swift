@@ -168,7 +168,6 @@ extension Exchange {
         return .dictionary(sharedCaches, byID: audience != .public, isOverPublic: isOverPublic)
     }
 
-    /// Applies the edits to the head of a response with a body.
     func shapeHead(_ edits: ResponseEdits, _ response: inout UpstreamResponse) {
         noteLinks(of: response)
         if edits.isCodingChanged || isCodedResource(response) {

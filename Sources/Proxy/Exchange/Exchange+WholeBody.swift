@@ -94,7 +94,6 @@ extension Exchange {
 
     // MARK: The outcome
 
-    /// Responds with a whole body and the results of the work on it.
     private func respond(_ draft: consuming ResponseDraft, _ decision: Decision, _ result: CodingJob.Result) {
         if result.obstacle == .busy { return respondBusy(draft, result) }
         guard let held = body.takeHeld() else { return }

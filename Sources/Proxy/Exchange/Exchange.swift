@@ -13,7 +13,6 @@ final class Exchange: Handler {
     let context: ProxyContext
     let client: any ResponseStream
     let peer: ClientPeer
-    /// The client's share of the shared resources.
     let share: ClientShare
     let request: RequestHead
     let route: Route

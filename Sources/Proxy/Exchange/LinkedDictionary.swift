@@ -79,7 +79,6 @@ final class LinkedDictionary: Sendable {
         return facts
     }
 
-    /// The offer that the response carries.
     var offer: UseAsDictionary? {
         let chain = version.chainKey
         let offer = UseAsDictionary(

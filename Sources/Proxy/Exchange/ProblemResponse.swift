@@ -93,7 +93,6 @@ extension ProblemResponse {
             acceptEncoding: isOn ? ContentCoding.dcz.token : ContentCoding.identity.token)
     }
 
-    /// The response for an upstream that gave none.
     init(_ error: UpstreamError) {
         switch error {
         case .connectTimeout, .headTimeout, .idleTimeout:

@@ -112,7 +112,6 @@ struct ResponseBody: ~Copyable {
         }
     }
 
-    /// The slot of the copy whose admission is awaited.
     var awaitedSlot: AdmissionSlot? {
         switch stage {
         case .tail(let tail): tail.slot
@@ -132,7 +131,6 @@ struct ResponseBody: ~Copyable {
         }
     }
 
-    /// True if the upstream has sent trailers.
     var hasTrailers: Bool { trailers?.isEmpty == false }
 
     /// Returns the trailers for a client; digests of the upstream's bytes are wrong for any others.

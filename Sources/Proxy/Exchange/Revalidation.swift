@@ -173,7 +173,6 @@ final class StoredResponse {
     let version: Storage.Version
     let kept: KeptHead
     var body = BodyState.loading
-    /// The 304 that has come.
     var notModified: ResponseHead?
 
     init(version: Storage.Version, kept: KeptHead) {

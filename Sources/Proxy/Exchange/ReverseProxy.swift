@@ -79,7 +79,6 @@ final class ReverseProxy: Application, Handler {
                 """))
     }
 
-    /// Makes an identifier for a request that has none.
     func makeRequestID() -> [32 of UInt8] {
         // A copy changes, which needs no run-time check for overlapping access.
         var generator = requestIDs

@@ -85,7 +85,6 @@ struct UploadDecoding: ~Copyable {
 
     // MARK: Actions
 
-    /// True while the dictionary is looked for.
     var isFinding: Bool { stage == .finding }
 
     /// True while more of the body can be of use; `hasRoom` says that the upstream takes bytes.
@@ -177,7 +176,6 @@ struct UploadDecoding: ~Copyable {
 /// The body of a request as far as it has come.
 struct RequestUpload: ~Copyable {
     let framing: BodyFraming
-    /// The framing of the body at the upstream.
     var upstreamFraming: BodyFraming
     /// The treatment of its content coding.
     let coding: UploadCoding

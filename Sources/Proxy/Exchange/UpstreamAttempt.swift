@@ -16,7 +16,6 @@ struct UpstreamAttempt {
     /// The place of the request among all requests at upstreams.
     var place = Place.none
 
-    /// The place of a request at its upstream.
     enum Place {
         case none
         case waiting(PlaceWaiter)
@@ -41,7 +40,6 @@ struct UpstreamAttempt {
     /// The server that counts the request as load.
     private var loadedServer: UpstreamServer?
 
-    /// The server that the request is at, or was last.
     var server: UpstreamServer? { address?.server }
 
     /// Notes the address that the request goes to now; `countsLoad` says that the server counts it.
@@ -67,7 +65,6 @@ struct UpstreamAttempt {
     /// Keeps a lost connection that still holds the request, as no other could be made.
     mutating func keepUnsent(_ lost: ClientConnection?) { unsent = lost }
 
-    /// Takes out the connection that has failed.
     mutating func takeLost() -> ClientConnection? {
         let lost = connection ?? unsent
         connection = nil

@@ -72,7 +72,6 @@ struct Following: Sendable {
 
     // MARK: Announcements
 
-    /// Notes announcements of a stream.
     mutating func noteNews(_ entries: [RedisStreamEntry], of place: Int) {
         guard isReadingFormerNews, let first = entries.first else { return }
         let known = news[place] ?? (count: 0, firstSecond: Int(clamping: first.id.milliseconds / 1000))

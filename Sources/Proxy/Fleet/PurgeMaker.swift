@@ -6,7 +6,6 @@ internal import Storage
 /// `DictionaryStore.purge` carries them out on this node; `SharedMemory` tells the other nodes. Safe from any thread.
 final class PurgeMaker: Sendable {
     let store: DictionaryStore
-    /// The routes of the current configuration.
     private let routes = Guarded<CurrentRoutes?>(nil)
 
     init(store: DictionaryStore) { self.store = store }

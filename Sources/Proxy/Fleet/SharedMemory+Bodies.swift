@@ -94,7 +94,6 @@ extension SharedMemory {
         replies.async { [self] in adopt(packed, name, key: key, parts: parts, urgency) }
     }
 
-    /// Verifies a version and adopts it.
     private func adopt(
         _ packed: PackedRecord, _ name: SharedName, key: String, parts: Int, _ urgency: RedisUrgency
     ) {

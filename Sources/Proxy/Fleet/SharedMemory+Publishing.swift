@@ -45,7 +45,6 @@ struct Publications: Sendable {
         return true
     }
 
-    /// Takes the versions of the next write.
     mutating func take() -> [SharableVersion] {
         var (count, size) = (0, 0)
         while count < min(waiting.count, Self.batchCount), count == 0 || size < Self.batchBytes {

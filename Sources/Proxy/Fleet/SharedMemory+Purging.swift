@@ -228,6 +228,5 @@ extension PurgeOrder {
 }
 
 extension ClosedRange<Int64> {
-    /// Returns the value in the range that is nearest to another one.
     func nearest(to value: Int64) -> Int64 { Swift.min(Swift.max(value, lowerBound), upperBound) }
 }

@@ -16,7 +16,6 @@ final class SharedMemory: Sendable {
         var index = SharedIndex()
         var questions = SharedQuestions()
         var promises = SharedPromises()
-        /// The requests that wait for a version.
         var waiting: [SharedName: [Completion]] = [:]
         /// The versions that are on their way though no request waits any more, so that nobody asks for them again: at most as
         /// many as the client's queue has commands.
@@ -54,7 +53,6 @@ final class SharedMemory: Sendable {
     let startedAt = SystemClock.unixMilliseconds
     /// The versions that wait to be written to the shared store.
     let publications: Guarded<Publications>
-    /// The promised ids that wait to be announced.
     let waitingPromises = Guarded(WaitingPromises())
     let following: Guarded<Following>
     let superseded = Guarded(Superseded())
@@ -185,7 +183,6 @@ struct SharedMemoryStatistics: Sendable {
         case unannounced
         /// Clients ask for too many versions.
         case limited
-        /// The shared store is not available.
         case unavailable
         /// The value was not what its name says.
         case corrupt
@@ -245,7 +242,6 @@ extension SharedMemory {
     /// The bytes on their way to the shared store.
     var waitingBytes: Int { publications.withLock { $0.bytes } + client.waitingBytes }
 
-    /// The counts so far.
     var statistics: SharedMemoryStatistics {
         var statistics = counters.withLock { $0 }
         statistics.known = state.withLock { $0.index.count }

@@ -9,7 +9,6 @@ struct FirstVisits: Sendable {
     static let pageSeconds = 10
     private static let periodSeconds = 86_400
 
-    /// The responses of one client.
     private struct Account: Sendable {
         let begunAt: Int
         var responses = 0

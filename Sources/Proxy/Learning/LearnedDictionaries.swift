@@ -7,10 +7,8 @@ internal import Storage
 /// The store has the dictionaries: the newest version of a route's built chain is the present one, also after a restart. They are
 /// made of proven public versions only. It outlives reloads. Safe from any thread.
 final class LearnedDictionaries: Sendable {
-    /// The present settings.
     struct Terms: Sendable {
         let routes: RouteTable
-        /// True while dictionaries are used.
         let isOn: Bool
         let levels: CodingLevels
         let verify: Verification.Mode

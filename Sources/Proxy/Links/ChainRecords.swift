@@ -4,10 +4,8 @@ internal import Storage
 /// The knowledge about a chain that may be named.
 struct ChainRecord: Sendable {
     var keptSeconds = 0
-    /// The last proven body and its variant.
     var proven: (body: Digest, variant: String)?
     var ledger = AnnouncementLedger()
-    /// The savings of the built dictionary of this chain.
     var savings = BuiltSavings()
 }
 

@@ -36,7 +36,6 @@ struct FairTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return result
     }
 
-    /// Changes the value of a key in place if there is one.
     mutating func changeIfPresent<Result>(_ key: Key, _ change: (inout Value) -> Result) -> Result? {
         guard let index = values.index(forKey: key) else { return nil }
         return change(&values.values[index])
@@ -66,7 +65,6 @@ struct ClientSketch: Sendable {
     /// The number of clients, within about a tenth up to a thousand; `countMax` at most.
     var count: Int { max(firstCount, Self.estimates[setBits]) }
 
-    /// The estimate for clients that have set all bits.
     static var countMax: Int { estimates[bitCount] }
 
     /// The expected number of clients for each number of set bits, as a collector of coupons finds it.

@@ -142,7 +142,6 @@ final class LinkRegistry: Sendable {
         }
     }
 
-    /// Returns true if a learned chain may be announced.
     func mayAnnounce(_ chain: ChainKey, now: Int) -> Bool {
         state.withLock { $0.chains[chain]?.ledger.mayAnnounce(at: now) == true }
     }

@@ -63,10 +63,8 @@ package struct NamedWorth: Sendable {
         plainPerMille = former.plainPerMille
     }
 
-    /// Records a client that downloaded the dictionary.
     package mutating func recordHolder(_ client: UInt128) { holders.insert(client) }
 
-    /// Records a client that advertised the dictionary.
     package mutating func recordUser(_ client: UInt128) { users.insert(client) }
 
     package func isDue(with body: Digest, at now: Int, _ terms: LinkTerms) -> Bool {

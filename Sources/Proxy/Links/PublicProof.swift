@@ -7,7 +7,6 @@ package import Storage
 /// Many APIs mark personal responses `public` by mistake. A body that three clients got alike is not personal.
 /// `FairTable` bounds the memory.
 package struct PublicProof: Sendable {
-    /// The key of a body in a variant of a chain.
     package struct Key: Hashable, Sendable {
         private let body: Digest
         /// A seeded hash stands for the names, because clients choose their length.

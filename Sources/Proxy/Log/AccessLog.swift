@@ -82,7 +82,6 @@ struct LogSample {
     }
 }
 
-/// The destination and format of the access log.
 package struct AccessLogOutput: Sendable {
     let sink: LogSink
     /// The form of lines for `format: auto`.

@@ -195,7 +195,6 @@ extension [UInt8] {
         append(decimal: UInt64(clamping: number))
     }
 
-    /// Appends a word that needs no escaping.
     fileprivate mutating func append(_ opening: StaticString, _ word: String?, _ end: StaticString = "") {
         guard let word else { return }
         append(opening)
@@ -203,7 +202,6 @@ extension [UInt8] {
         append(end)
     }
 
-    /// Appends a constant.
     fileprivate mutating func append(_ opening: StaticString, _ word: StaticString?, _ end: StaticString) {
         guard let word else { return }
         append(opening)
@@ -211,7 +209,6 @@ extension [UInt8] {
         append(end)
     }
 
-    /// Appends a text that is escaped already.
     fileprivate mutating func append(
         _ opening: StaticString, escaped text: [UInt8]?, _ end: StaticString = ""
     ) {

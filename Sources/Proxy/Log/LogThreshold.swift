@@ -16,7 +16,6 @@ package final class LogThreshold: Sendable {
         set { rank.store(newValue.index, ordering: .relaxed) }
     }
 
-    /// Returns true if messages of a level are logged.
     package func includes(_ level: Configuration.Log.Level) -> Bool {
         level.index >= rank.load(ordering: .relaxed)
     }

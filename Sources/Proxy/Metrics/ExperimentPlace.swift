@@ -1,4 +1,3 @@
-/// The side of an experiment that a client is on.
 enum ExperimentArm: String, CaseIterable, Sendable {
     /// With dictionaries.
     case treated

@@ -22,7 +22,6 @@ struct MetricRows: Sendable {
     /// The label of which a counter has a row per value.
     enum Label: String {
         case route
-        /// The name of an upstream.
         case name
     }
 
@@ -38,7 +37,6 @@ struct MetricRows: Sendable {
 protocol LoopSeries: Sendable {
     var metric: Metric { get }
 
-    /// Returns the counts as samples.
     func samples(_ rows: MetricRows) -> [MetricSample]
 }
 
@@ -79,7 +77,6 @@ struct LoopCounter: LoopSeries {
         counts[index] += count
     }
 
-    /// Adds to a count of a row.
     mutating func add(_ count: Int = 1, row: Int, at index: Int = 0) {
         let cell = row * width + index
         if cell >= counts.count { counts.grow(toRows: row + 1, of: width) }

@@ -12,7 +12,6 @@ struct Metric: Sendable, Equatable {
     let kind: Kind
     /// The names of the labels, in the order of a sample's values.
     let labels: [String]
-    /// The description, in a sentence.
     let help: String
 }
 

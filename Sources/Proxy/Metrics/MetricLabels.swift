@@ -1,6 +1,5 @@
 internal import HTTP
 
-/// The side of the proxy on which a connection is.
 enum ConnectionSide: String, CaseIterable, Sendable {
     case client, upstream
 }
@@ -49,17 +48,13 @@ enum RejectionReason: String, CaseIterable, Sendable {
     }
 }
 
-/// The reason for a retry.
 enum RetryReason: String, CaseIterable, Sendable {
     /// The upstream had closed the idle connection.
     case stale
-    /// No connection could be made.
     case connect
-    /// No response came.
     case noAnswer = "no-answer"
 }
 
-/// The kind of an upstream's failure.
 enum UpstreamErrorKind: String, CaseIterable, Sendable {
     case connect
     case tls
@@ -70,7 +65,6 @@ enum UpstreamErrorKind: String, CaseIterable, Sendable {
     case malformed
 }
 
-/// The result of revalidating a stored response with the upstream.
 enum RevalidationResult: String, CaseIterable, Sendable {
     /// The stored response is still valid and was sent.
     case hit

@@ -30,7 +30,6 @@ struct MetricReading<Source>: Sendable {
         MetricReading(name, kind, [label], help) { source in read(source).map { ([$0.0], $0.1) } }
     }
 
-    /// Declares a metric with several labels.
     static func each(
         _ name: String, kind: Metric.Kind = .counter, by labels: [String], _ help: String,
         _ read: @escaping @Sendable (Source) -> [([String], Int)]
@@ -39,7 +38,6 @@ struct MetricReading<Source>: Sendable {
     }
 }
 
-/// A source of metrics.
 protocol MetricSource {
     static var readings: [MetricReading<Self>] { get }
 }

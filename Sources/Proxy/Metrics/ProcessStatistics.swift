@@ -1,12 +1,10 @@
 internal import Foundation
 internal import Glibc
 
-/// Metrics of this process and its build.
 struct ProcessStatistics: Sendable {
     private let version: String
     private let startMicroseconds: Int
 
-    /// Creates the statistics of a process that starts now.
     init(version: String) {
         self.version = version
         startMicroseconds = Int(Date().timeIntervalSince1970 * 1e6)

@@ -42,15 +42,11 @@ struct RequestRecord: Sendable {
     var upstreamStatus: Int?
     /// The address that was asked last.
     var upstream: LoggedUpstream?
-    /// The fault that ended the request, if any.
     var fault: RequestFault?
-    /// The result of revalidating a stored response with the upstream.
     var revalidation: RevalidationResult?
-    /// The client's place in the experiment.
     var experiment = ExperimentPlace.none
     /// True if the complete response was handed to the connection.
     var isComplete = true
-    /// The request's identifier, if any.
     var requestID: [UInt8]?
     /// The facts that only the log needs; nil without one.
     var description: RequestDescription?
@@ -59,12 +55,10 @@ struct RequestRecord: Sendable {
     var isFailure: Bool { status >= 500 || fault?.isClients == false }
 }
 
-/// The fault that ended a request.
 struct RequestFault: Sendable {
     let text: String
     /// True for faults of the client, which anybody can cause.
     let isClients: Bool
-    /// True for faults of the upstream.
     let isUpstreams: Bool
 
     static func client(_ text: String) -> RequestFault { RequestFault(text: text, isClients: true) }

@@ -4,7 +4,6 @@ internal import Dictionaries
 ///
 /// It knows no URLs, so that it can be shown for private routes too.
 struct SlowestCodings: Sendable {
-    /// The coding of one response.
     struct Entry: Sendable, Equatable {
         let coding: ContentCoding
         let bodyBytes: Int
@@ -59,7 +58,6 @@ struct SlowestCodings: Sendable {
             })
     }
 
-    /// Returns the slowest of some entries.
     static func slowest(_ entries: [Entry]) -> [Entry] {
         Array(entries.sorted { $0.nanoseconds > $1.nanoseconds }.prefix(countMax))
     }

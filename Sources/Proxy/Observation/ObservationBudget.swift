@@ -32,10 +32,8 @@ struct ObservationBudget: Sendable {
         periodBegan = now
     }
 
-    /// The share of clients that is observed.
     var clientShare: Double { 1 / Double(1 << halvings) }
 
-    /// Returns true if a client with this number is observed.
     func observes(_ client: UInt64) -> Bool { client & ((1 << UInt64(halvings)) - 1) == 0 }
 
     /// Returns true if work may begin.

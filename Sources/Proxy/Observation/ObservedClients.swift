@@ -29,7 +29,6 @@ struct ObservedClients: Sendable {
         let url: Int
     }
 
-    /// A client's visit.
     enum Visit: Sendable {
         case first
         /// The client was here before, and holds nothing now.

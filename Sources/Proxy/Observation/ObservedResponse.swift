@@ -104,7 +104,6 @@ final class ObservedBody: Sendable {
         return try? Codec.decode(bytes.span, coding, limits: DecoderLimits(maxBytes: bytesMax))
     }
 
-    /// A copy that is being made.
     struct Copy: ~Copyable {
         private var bytes: [UInt8] = []
         private var reserved = 0
@@ -131,7 +130,6 @@ final class ObservedBody: Sendable {
             return true
         }
 
-        /// Ends the copy.
         mutating func take() -> ObservedBody {
             defer { (bytes, reserved) = ([], 0) }
             return ObservedBody(bytes, coding, reserved: reserved, budget)

@@ -4,9 +4,7 @@ internal import Storage
 
 /// The totals of observed responses, by route and by the shape of their paths.
 struct ObservedRoutes: Sendable {
-    /// The name of a group of URLs.
     struct Key: Hashable, Sendable {
-        /// The text of the route.
         let route: String
         /// The host; empty for the rest of a route.
         let authority: String

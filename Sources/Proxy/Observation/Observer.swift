@@ -35,7 +35,6 @@ final class Observer: Sendable {
         budget = Guarded(ObservationBudget(cpuShare: settings.cpuShare, now: startNanoseconds))
     }
 
-    /// Adopts other settings.
     func adopt(_ settings: Configuration.Observe) {
         budget.withLock { $0.cpuShare = settings.cpuShare }
     }
@@ -45,7 +44,6 @@ final class Observer: Sendable {
         routes.withLock { $0.tallies.mapValues(\.report) }
     }
 
-    /// The cost so far.
     var cost: SavingsReport.Observing {
         let now = SystemClock.monotonicNanoseconds
         let budget = budget.withLock { $0 }
@@ -115,7 +113,6 @@ final class Observer: Sendable {
 
     // MARK: On the pool
 
-    /// A response whose body is identified.
     struct Identified: Sendable {
         let seen: ObservedResponse
         let facts: ResponseFacts

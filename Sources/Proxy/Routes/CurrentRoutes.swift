@@ -36,7 +36,6 @@ package struct CurrentRoutes: Sendable {
         return dictionary
     }
 
-    /// Returns true if there is a route with this text.
     package func has(_ route: String) -> Bool { routes.has(route) }
 
     /// Returns true if a chain is of the route with this text; the URL is that of a version, if it is known.

@@ -2,7 +2,6 @@
 ///
 /// A look-up costs a hash per label of the host, however many routes there are.
 final class HostIndex: Sendable {
-    /// The routes of a host, one bit each.
     struct Members: Sendable {
         private var words: [UInt64]
 
@@ -16,7 +15,6 @@ final class HostIndex: Sendable {
 
     /// The routes by host name, and by pattern for hosts that are in no narrower one.
     private let members: [String: Members]
-    /// The routes of all other hosts.
     private let others: Members
 
     /// Returns nil if no route names a host.

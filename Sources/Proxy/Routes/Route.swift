@@ -13,13 +13,10 @@ final class Route: Sendable {
     let text: String
     /// The upstream, or nil if there is none for the route.
     let upstream: UpstreamGroup?
-    /// The Accept-Encoding that the upstream gets.
     let acceptEncoding: Configuration.Upstream.AcceptEncodingMode
     /// The start of the path that the upstream does not get, or nil.
     let prefix: PathPrefix?
-    /// The changes to the fields of requests, or nil.
     let requestEdits: FieldEdits?
-    /// The changes to the fields of responses, or nil.
     let responseEdits: FieldEdits?
     /// The settings that decide which resource of the upstream a URL stands for; empty if there are none.
     let source: String
@@ -154,7 +151,6 @@ final class Route: Sendable {
         return chain.scope == .public && chain.match == built.match && !version.isUpstreamMatch
     }
 
-    /// True if the route may use and offer dictionaries.
     var usesDictionaries: Bool { policy.areDictionariesOn && policy.hasDictionary }
 
     /// Returns the match that the pages at such paths share.

@@ -14,7 +14,6 @@ final class RouteTable: Sendable {
     private let unmatched: Route
     /// The positions of the routes with a built dictionary.
     private let withBuilt: [Int]
-    /// True if any route announces dictionaries.
     let announces: Bool
     /// The routes with `scope: private`.
     let privateRoutes: [Route]
@@ -41,7 +40,6 @@ final class RouteTable: Sendable {
         }
     }
 
-    /// Returns true if a route has this text.
     func has(_ text: String) -> Bool { routes.contains { $0.text == text } }
 
     var withPersonal: [Route] {
@@ -55,7 +53,6 @@ final class RouteTable: Sendable {
             ?? route(of: PathAndQuery(version.url), authority: version.chainKey.authority)
     }
 
-    /// Returns the route whose built dictionary has this chain.
     func builtRoute(of chain: ChainKey) -> Route? {
         builtRoute(where: { $0.builtChain(authority: chain.authority) == chain }, authority: chain.authority)
     }
@@ -75,7 +72,6 @@ final class RouteTable: Sendable {
             .first { isMeant($0.withDictionaries) }
     }
 
-    /// The routes that learn their built dictionaries.
     var learners: [Route] { withBuilt.map { routes[$0] }.filter(\.learnsBuilt) }
 
     /// The routes whose dictionaries are off after an inexact delta.

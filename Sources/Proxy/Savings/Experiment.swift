@@ -5,14 +5,12 @@ internal import Primitives
 ///
 /// Memory is fixed, and nothing tells one client from another.
 final class ExperimentTotals: Sendable {
-    /// The responses to one unit.
     struct Unit: Sendable {
         var requests = 0
         var bytes = 0
         var microseconds = 0
     }
 
-    /// The responses to one side.
     struct Arm: Sendable {
         var units = [Unit](repeating: Unit(), count: ExperimentPlace.unitCount)
         var durations = [Int](repeating: 0, count: LoopHistogram.bounds.count + 1)
@@ -29,7 +27,6 @@ final class ExperimentTotals: Sendable {
 
     init(_ settings: Configuration.Experiment) { self.settings = settings }
 
-    /// Counts a complete response.
     func count(_ arm: ExperimentArm, unit: Int, bytes: Int, microseconds: Int) {
         let bucket = LoopHistogram.bucket(of: microseconds)
         sides.withLock { sides in
@@ -56,7 +53,6 @@ extension ExperimentTotals {
 
     static var metrics: [Metric] { [requests, bytes, durations] }
 
-    /// The totals as a scrape has them.
     var samples: [MetricSample] {
         let arms = ExperimentArm.allCases.map { ($0.rawValue, self[$0]) }
         return arms.map { MetricSample(Self.requests, [$0], $1.sum(\.requests)) }
@@ -80,7 +76,6 @@ extension SavingsReport {
         package var duration: Ratio?
     }
 
-    /// One side of an experiment.
     package struct Arm: Codable, Sendable {
         package var requests: Int
         /// The groups of clients that have asked.

@@ -47,7 +47,6 @@ final class GainSampler: Sendable {
     /// The total of one route, or nil without deltas.
     func total(of route: String) -> Gain? { gains.withLock { $0[route]?.total } }
 
-    /// Counts a delta that was sent.
     func count(of route: String, bodyBytes: Int, deltaBytes: Int) {
         gains.withLock {
             $0[route, default: RouteGain()].count(bodyBytes: bodyBytes, deltaBytes: deltaBytes)

@@ -16,7 +16,6 @@ struct Gain: Sendable, Equatable {
     /// With fewer samples nothing is said about the error.
     static let samplesMin = 10
 
-    /// Counts a delta that was sent.
     mutating func count(bodyBytes: Int, deltaBytes: Int) {
         self.bodyBytes += bodyBytes
         self.deltaBytes += deltaBytes
@@ -62,7 +61,6 @@ struct Gain: Sendable, Equatable {
 ///
 /// `GainSampler` keeps one per route.
 struct RouteGain: Sendable {
-    /// A report of a route for the log.
     struct Report: Sendable, Equatable {
         /// The deltas since the last report, with the number of their samples.
         let sum: DeltaSizes
@@ -79,7 +77,6 @@ struct RouteGain: Sendable {
 
     /// The least time between two reports of a route.
     static let reportSeconds = 3600
-    /// The least number of samples that a report needs.
     static let reportSamplesMin = 16
     /// The percentage that deltas should save, because they also cost memory and time.
     static let goodPercent = 20
@@ -91,7 +88,6 @@ struct RouteGain: Sendable {
     private var acrossURLs = 0
     private var reportedAt: Int?
 
-    /// Counts a delta that was sent.
     mutating func count(bodyBytes: Int, deltaBytes: Int) {
         total.count(bodyBytes: bodyBytes, deltaBytes: deltaBytes)
         sinceReport.count(bodyBytes: bodyBytes, deltaBytes: deltaBytes)

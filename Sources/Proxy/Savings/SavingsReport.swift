@@ -16,14 +16,12 @@ package struct SavingsReport: Codable, Sendable {
     /// The comparison with clients without dictionaries; nil without an experiment.
     package var experiment: Experiment?
 
-    /// One route.
     package struct Route: Codable, Sendable {
         package var route: String
         /// `live`, `observe` or `off`.
         package var mode: String
         /// The responses that were sent.
         package var live: Live?
-        /// The totals of what was observed.
         package var observed: Observed?
         /// The same by groups of URLs.
         package var groups: [Group] = []
@@ -45,7 +43,6 @@ package struct SavingsReport: Codable, Sendable {
         package let ratio: Double?
     }
 
-    /// The responses of a live route.
     package struct Live: Codable, Sendable {
         package var requests = 0
         /// The responses over a dictionary.
@@ -124,7 +121,6 @@ package struct SavingsReport: Codable, Sendable {
         package var unkept: [String: Int] = [:]
         /// The shortest time for which a browser keeps a response.
         package var lifeSeconds: Int?
-        /// The requests with credentials.
         package var credentials = 0
         /// Samples of deltas over the version before, and over the body of another URL.
         package var own = DeltaSizes()
@@ -141,14 +137,12 @@ package struct SavingsReport: Codable, Sendable {
         }
     }
 
-    /// A group of URLs.
     package struct Group: Codable, Sendable {
         package var authority: String
         package var match: String
         package var observed: Observed
     }
 
-    /// The size of the store.
     package struct Store: Codable, Sendable {
         package var versions: Int
         package var chains: Int
@@ -156,13 +150,11 @@ package struct SavingsReport: Codable, Sendable {
         package var diskBytes: Int
     }
 
-    /// The cost of observing.
     package struct Observing: Codable, Sendable {
         /// The processor time that may be used and was used, as shares of one core.
         package var cpuAllowed: Double
         package var cpuUsed: Double
         package var cpuSeconds: Double
-        /// The share of clients that is observed now.
         package var clientShare: Double
     }
 }
@@ -195,7 +187,6 @@ extension SavingsReport.Observed {
 
     mutating func note(lifeSeconds life: Int) { lifeSeconds = min(lifeSeconds ?? .max, life) }
 
-    /// Counts a delta that was made.
     mutating func add(deltaBytes: Int, plainBytes: Int, versionsBack: Int) {
         measured.add(deltaBytes: deltaBytes, plainBytes: plainBytes)
         let age = ages.firstIndex { versionsBack <= $0.versionsBackMax ?? .max } ?? ages.count - 1

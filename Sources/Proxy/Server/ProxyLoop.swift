@@ -9,9 +9,7 @@ final class ProxyLoop: Handler {
     private var listeners: [Int: Listener] = [:]
     /// Listeners that no longer accept but have requests in progress.
     private var leaving: [Listener] = []
-    /// The connections accepted by closed listeners.
     private var formerConnections = 0
-    /// The TLS handshakes of closed listeners.
     private var formerHandshakes = TLSHandshakeCounts()
     private var formerLimits: [HTTP2Limit: Int] = [:]
     private let accessLog: AccessLogOutput?

@@ -99,7 +99,6 @@ extension ProxyServer {
     }
 }
 
-/// The changes to the listeners.
 private struct ListenerChange: Sendable {
     let listeners: [ProxyServer.OpenListener]
     let added: [Int: ProxyServer.Opened]
@@ -140,7 +139,6 @@ private struct ListenerChange: Sendable {
     }
 }
 
-/// The change to the admin listener.
 private enum AdminChange {
     case same
     case moved(ListeningSocket?)

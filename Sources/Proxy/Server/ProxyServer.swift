@@ -9,7 +9,6 @@ package import Storage
 ///
 /// Safe from any thread except a loop.
 package final class ProxyServer: Sendable {
-    /// A loop and the registration of the proxy there.
     struct LoopPart: Sendable {
         let loop: EventLoop
         let token: Token
@@ -26,7 +25,6 @@ package final class ProxyServer: Sendable {
         }
     }
 
-    /// A listener that is open.
     struct OpenListener: Sendable {
         /// The number by which loops identify it.
         let number: Int
@@ -53,7 +51,6 @@ package final class ProxyServer: Sendable {
         }
     }
 
-    /// The state that a reload changes.
     struct State: Sendable {
         var context: ProxyContext
         var listeners: [OpenListener]

@@ -2,7 +2,6 @@
 ///
 /// Pure. Times are milliseconds of a monotonic clock.
 struct EndpointHealth: Sendable, Equatable {
-    /// The rules of ejection.
     struct Policy: Sendable, Equatable {
         /// The number of consecutive failures that eject an address; 0 disables ejection.
         let failuresMax: Int
@@ -11,11 +10,9 @@ struct EndpointHealth: Sendable, Equatable {
 
         /// The greatest back-off, in multiples of the first.
         static let backOffGrowthMax: Int64 = 8
-        /// The number of consecutive checks that change the state.
         static let checksToChange = 2
     }
 
-    /// The eligibility of an address.
     enum Standing: Equatable, Sendable {
         case up
         /// The back-off is over: one request may try.

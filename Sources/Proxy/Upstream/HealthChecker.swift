@@ -77,7 +77,6 @@ final class HealthChecker: Handler {
         for server in servers where !former.contains(where: { $0 === server }) { check(server, settings) }
     }
 
-    /// Stops checking and forgets all checks.
     private func stop() {
         core.setDeadline(token, nil)
         close()

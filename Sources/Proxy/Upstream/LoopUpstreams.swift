@@ -76,7 +76,6 @@ final class LoopUpstream {
 
 /// An address of an upstream with this loop's connections to it.
 final class LoopAddress {
-    /// The address and its health.
     let server: UpstreamServer
     let targetPool: TargetPool
 
@@ -94,7 +93,6 @@ final class LoopUpstreams {
     private var upstreams: [LoopUpstream] = []
     /// Upstreams that reloads have removed, as long as requests may use them.
     private var leaving: [LoopUpstream] = []
-    /// The number of connections that forgotten upstreams have opened.
     private var formerOpened = 0
 
     /// Returns the upstream of a group of the current configuration.

@@ -97,7 +97,6 @@ final class NameWatch: Sendable {
 }
 
 extension UpstreamURL {
-    /// True if the URL has a name that needs resolving.
     fileprivate var hasName: Bool {
         if case .tcp(let host, _) = place { IPAddress(host) == nil } else { false }
     }

@@ -4,7 +4,6 @@ internal import HTTP
 ///
 /// Pure.
 enum RetryRule {
-    /// A failed attempt.
     struct Attempt: Equatable {
         let error: UpstreamError
         /// True if a byte of the request has been sent.
@@ -17,7 +16,6 @@ enum RetryRule {
         fileprivate var mayRepeat: Bool { isRepeatable && !hasReceived }
     }
 
-    /// The verdict on a failed attempt.
     enum Verdict: Equatable {
         case never
         /// Retry on a new connection to the same address, because it had closed the idle one. Free.

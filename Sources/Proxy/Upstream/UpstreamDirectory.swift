@@ -10,7 +10,6 @@ final class UpstreamDirectory: Sendable {
         var servers: [UpstreamServer]
     }
 
-    /// The result of resolving all names again.
     struct Refreshed: Sendable {
         let added: [UpstreamServer]
         let removed: [UpstreamServer]

@@ -16,7 +16,6 @@ final class UpstreamPlaces: Sendable {
         var clientMax: Int?
     }
 
-    /// A request for a place.
     struct Demand: Sendable {
         let client: ClientUse
         /// The places that the upstream has taken.
@@ -48,7 +47,6 @@ final class UpstreamPlaces: Sendable {
         var taken = 0
         var waiting: [PlaceWaiter] = []
 
-        /// Takes a place if nothing is short.
         mutating func take(_ demand: borrowing Demand) -> Shortage? {
             let shortage = UpstreamPlaces.shortage(limits, taken: taken, demand)
             guard shortage == nil else { return shortage }
@@ -177,7 +175,6 @@ extension UpstreamPlaces.Limits {
     }
 }
 
-/// A request that waits for a place.
 final class PlaceWaiter: Sendable {
     fileprivate let demand: UpstreamPlaces.Demand
     fileprivate let granted: @Sendable () -> Void

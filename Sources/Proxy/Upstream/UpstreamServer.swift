@@ -9,7 +9,6 @@ internal import Synchronization
 /// A request to a healthy address costs one relaxed load.
 final class UpstreamServer: Sendable {
     let target: UpstreamTarget
-    /// The configured URL.
     let url: String
     /// The name of its upstream; empty without one.
     let name: String
@@ -38,10 +37,8 @@ final class UpstreamServer: Sendable {
     /// The requests in progress, of all loops; counted only if the balancer needs it.
     var activeCount: Int { active.load(ordering: .relaxed) }
 
-    /// Counts a request that starts.
     func enter() { active.wrappingAdd(1, ordering: .relaxed) }
 
-    /// Counts a request that ends.
     func leave() { active.wrappingSubtract(1, ordering: .relaxed) }
 
     // MARK: Health

@@ -25,7 +25,6 @@ package struct CircuitBreaker: Sendable {
     private var failures = 0
     private var closedAt: Int64 = 0
 
-    /// Notes a reply in time.
     mutating func noteReply() { timeouts = 0 }
 
     /// Notes a time-out; returns true if the server now counts as failing.

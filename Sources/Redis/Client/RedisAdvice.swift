@@ -1,6 +1,5 @@
 /// What the settings of a server mean for a shared store, read from INFO; a pure function.
 package enum RedisAdvice {
-    /// A finding about the server.
     package enum Finding: Sendable, Equatable {
         /// The server cannot serve as a shared store.
         case fault(String)

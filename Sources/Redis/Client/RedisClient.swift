@@ -82,7 +82,6 @@ package final class RedisClient: Sendable {
     /// True while background commands are accepted.
     package var isBackgroundAvailable: Bool { gates[RedisUrgency.background.rawValue].isOpen }
 
-    /// The counts so far.
     package var counts: RedisStatistics { statistics.withLock { $0 } }
 
     /// Sends commands in one piece, and calls `onEnd` once with as many replies.

@@ -30,7 +30,6 @@ struct RedisGreeting {
         return RedisCommand("HELLO", (words + ["SETNAME", "dictum"]).map { Array($0.utf8) })
     }
 
-    /// Returns the step after a reply.
     mutating func next(_ reply: RESPValue) -> Step {
         switch phase {
         case .hello:

@@ -67,7 +67,6 @@ final class RedisLane: Handler {
 
     // MARK: Connecting
 
-    /// Begins to connect.
     func start() {
         guard phase != .closed else { return }
         breaker.beginTrial()
@@ -303,7 +302,6 @@ extension RedisLane: RawConnectionHandler {
 
 /// The owner of a lane, called on its loop.
 protocol RedisLaneOwner: AnyObject {
-    /// The state of the lane has changed.
     func laneChanged(_ lane: RedisLane)
     /// The connection has ended, or could not be made, for this reason.
     func laneFailed(_ lane: RedisLane, _ cause: String)

@@ -1,6 +1,5 @@
 internal import Primitives
 
-/// A message for the operator.
 package enum RedisReport: Sendable, Equatable {
     /// The server can be used, so that `unavailable` is over.
     case info(String)
@@ -35,7 +34,6 @@ final class RedisReports: Sendable {
 
     private static var now: Int64 { SystemClock.monotonicNanoseconds / 1_000_000 }
 
-    /// Notes that a lane can be used.
     func available(_ lane: ObjectIdentifier, _ facts: RedisServerFacts) {
         let text: String? = state.withLock { state in
             state.failing[lane] = nil

@@ -2,7 +2,6 @@ package import HTTP
 
 /// The address of a Redis or Valkey server, and how to talk to it.
 package struct RedisSettings: Sendable, Equatable {
-    /// The place of a server.
     package enum Address: Sendable, Hashable {
         case host(String, port: UInt16)
         case unix(path: String)

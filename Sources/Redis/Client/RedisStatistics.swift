@@ -1,4 +1,3 @@
-/// The counts of a client since its start.
 package struct RedisStatistics: Sendable {
     package enum CommandResult: String, Sendable, CaseIterable {
         case ok, error, timeout, lost, unavailable, busy

@@ -9,7 +9,6 @@ struct StreamProgress: Sendable {
 
     var hasCaughtUp: Bool { last >= goal }
 
-    /// Notes entries that are passed on.
     mutating func pass(_ entries: [RedisStreamEntry]) {
         guard let end = entries.last else { return }
         last = end.id

@@ -36,7 +36,6 @@ package struct RESPParser: Sendable {
         self.limits = limits
     }
 
-    /// True between two replies.
     package var isBetweenReplies: Bool { line.isEmpty && string == nil && open.isEmpty }
 
     /// Returns the next whole reply, and moves `offset` behind the bytes that were used; nil if more must come.
@@ -261,7 +260,6 @@ package struct RESPParser: Sendable {
     }
 }
 
-/// The limits of one reply.
 package struct RESPLimits: Sendable {
     /// The bytes of a line: a status, an error, a number.
     package var lineBytes = 16 * 1024
@@ -274,7 +272,6 @@ package struct RESPLimits: Sendable {
     /// The pushes between two replies, and their bytes as of a reply; Dictum asks for none, so any are a fault or an attack.
     package var pushes = 1000
     package var pushedBytes = 1 << 20
-    /// The depth of nested aggregates.
     package var depth = 8
 
     package init() {}
@@ -285,7 +282,6 @@ package enum RESPParseError: Error, Equatable, Sendable {
     case malformed(String)
     case tooLarge(String)
 
-    /// The error in a few words.
     package var text: String {
         switch self {
         case .malformed(let what): "invalid reply: \(what)"

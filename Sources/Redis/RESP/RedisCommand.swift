@@ -4,7 +4,6 @@ internal import Primitives
 package struct RedisCommand: Sendable, Equatable {
     /// The bytes to send.
     package let bytes: [UInt8]
-    /// The command's name, for messages.
     package let name: String
 
     package init(_ name: String, _ arguments: [[UInt8]] = []) {

@@ -3,15 +3,12 @@
 /// Places are those of the elements there; -1 stands for none. An element may be in several lists, if each has another
 /// number. Every operation is O(1).
 struct LinkedList: Sendable {
-    /// The neighbours of an element in one list.
     struct Links: Sendable {
         var older: Int32 = -1
         var newer: Int32 = -1
     }
 
-    /// An element of lists.
     protocol Element: Sendable {
-        /// Its neighbours in the list of this number.
         subscript(list: Int) -> Links { get set }
     }
 

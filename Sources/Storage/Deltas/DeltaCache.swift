@@ -155,7 +155,6 @@ package final class DeltaCache: Sendable {
     }
 }
 
-/// A delta found in the cache.
 package struct DeltaHit: Sendable {
     /// The delta, or that it would be no shorter than the body.
     package let outcome: DeltaOutcome<[UInt8]>
@@ -165,7 +164,6 @@ package struct DeltaHit: Sendable {
 
 /// The result of a look-up that may make the delta.
 package enum DeltaJoin: Sendable {
-    /// The delta is in the cache.
     case hit(DeltaHit)
     /// Another client's thread makes it, and will call back.
     case waiting
@@ -221,7 +219,6 @@ struct DeltaPeers: Sendable {
     }
 }
 
-/// The sizes and counts of the delta cache.
 package struct DeltaCacheStatistics: Sendable, Equatable {
     /// The number of look-ups that found a delta.
     package var hits = 0

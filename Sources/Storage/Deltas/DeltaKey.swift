@@ -51,12 +51,10 @@ package enum DeltaScope: Hashable, Sendable {
 package enum DeltaOutcome<Delta: Sendable & Equatable>: Sendable, Equatable {
     /// The delta is made, and shorter than the body.
     case coded(Delta)
-    /// The delta would be no shorter than the body.
     case notShorter
     case failed(DeltaFailure)
 }
 
-/// The reason why there is no delta.
 package enum DeltaFailure: Sendable, Equatable {
     /// The library failed.
     case coding

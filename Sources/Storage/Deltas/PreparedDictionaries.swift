@@ -72,7 +72,6 @@ package final class PreparedDictionaries: Sendable {
         }
     }
 
-    /// Returns true if the dictionary is indexed for that coding.
     package func isReady(_ body: Body, for coding: ContentCoding, in scope: DeltaScope) -> Bool {
         let key = Key(digest: body.digest, coding: coding, scope: scope)
         return state.withLock { $0.ready.contains(key) }
@@ -198,7 +197,6 @@ final class PreparedFlight: Sendable {
     }
 }
 
-/// The sizes and counts of the prepared dictionaries.
 package struct PreparedStatistics: Sendable, Equatable {
     /// The number of uses of an existing index.
     package var hits = 0

@@ -26,7 +26,6 @@ package struct StrongestPass: Sendable {
         self.onInexact = onInexact
     }
 
-    /// The end of a pass.
     package enum End: String, Sendable, CaseIterable {
         /// The strongest delta is shorter and replaced the former.
         case replaced

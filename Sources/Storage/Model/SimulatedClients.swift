@@ -3,7 +3,6 @@ internal import Glibc
 
 /// Clients that come at random: intervals are exponential.
 package struct SimulatedClients {
-    /// A body that a client holds.
     package struct Held {
         package let digest: Digest
         /// The second that the body is of, and its URL.
@@ -57,7 +56,6 @@ package struct SimulatedClients {
     /// Returns true with the given probability in percent.
     package mutating func happens(percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
 
-    /// A number of a range.
     package mutating func pick(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
 
     /// A generator that repeats its numbers (SplitMix), so that a simulation does too.

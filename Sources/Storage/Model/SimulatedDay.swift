@@ -12,7 +12,6 @@ package struct SimulatedDay {
         case renewal
     }
 
-    /// The counts of the day.
     package struct Outcome: Sendable {
         package var requests = 0
         /// The requests of clients that have fetched before.
@@ -32,7 +31,6 @@ package struct SimulatedDay {
         package init() {}
     }
 
-    /// One body of the feed.
     private struct Current {
         let digest: Digest
         let body: Body
@@ -51,7 +49,6 @@ package struct SimulatedDay {
     private var clients: SimulatedClients
     private let publicChain = ChainKey(authority: "api.example", match: "/feed*")
     private let keys: StoreKeys?
-    /// True for each client that has fetched before.
     private var hasFetched: [Bool]
     private var sharing = DeltaSharing()
     private var outcome = Outcome()
@@ -94,7 +91,6 @@ package struct SimulatedDay {
         reader = store.reader()
     }
 
-    /// Runs the day.
     package mutating func run() throws -> Outcome {
         // Any day; deploys happen at multiples of their period.
         let start = 10_000 * 86_400

@@ -11,7 +11,6 @@ package struct SharableVersion: Sendable {
     let facts: VersionFacts
     package let body: Body
 
-    /// The record of the version, for the shared store.
     package var record: SharedRecord {
         SharedRecord(chain: version.chainKey, facts: facts, rank: version.rank, body: body)
     }
@@ -76,7 +75,6 @@ extension DictionaryStore {
         return version
     }
 
-    /// Adopts a version with so many holders.
     package func adopt(_ record: SharedRecord, holders: Int, now: Int) throws(AdmissionRefusal) -> Version {
         try insert(record, holders: holders, now: now).version
     }
@@ -159,7 +157,6 @@ extension DictionaryStore {
         memory.index.promises(of: version).all
     }
 
-    /// Returns the version of a row.
     package func version(row: Int64) -> Version? { memory.index.version(row: row) }
 
     /// Returns the version of a public name; `chain` is its chain, if that is known.

@@ -171,7 +171,6 @@ package struct SharedIndex: Sendable {
         return candidates
     }
 
-    /// Returns the announcement of a version.
     package func news(of name: SharedName) -> SharedNews? {
         listings.peek(name).map {
             var news = SharedNews(name: name, chain: $0.chain?.key, rank: $0.rank, bytes: Int($0.bytes))

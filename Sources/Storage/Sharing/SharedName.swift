@@ -80,7 +80,6 @@ package struct SharedName: Hashable, Sendable {
 /// The prefix has the version of the schema: a release with another one reads and writes other keys. Sealed versions
 /// have a keyed tag in it, so that nodes with different keys never read each other's.
 package struct SharedKeys: Sendable, Equatable {
-    /// The version of keys and values.
     package static let schema = 1
 
     private let prefix: String
@@ -134,7 +133,6 @@ extension StoreKeys {
     /// The tag by which nodes find out that they have the same key: eleven characters that reveal nothing about it.
     package var sharedTag: String { Base64.encodeURL(Array(sharing.code(of: Array("tag".utf8)).prefix(8))) }
 
-    /// Returns the name of a version in the shared store.
     func sharedName(of digest: Digest, in chain: ChainKey) -> Digest {
         let scope = LengthPrefixed(chain.scope.kind, chain.scope.tag?.bytes ?? [], chain: chain)
         let message = LengthPrefixed("name", scope.bytes, digest.bytes)
@@ -144,7 +142,6 @@ extension StoreKeys {
         return name
     }
 
-    /// Seals a version for the shared store.
     func sealShared(_ bytes: [UInt8], name: Digest) throws(CryptographyError) -> [UInt8] {
         let context = sharedContext(name)
         return try SealedBytes.seal(bytes, key: sharing.code(of: context), associated: context)

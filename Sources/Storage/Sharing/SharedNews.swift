@@ -8,7 +8,6 @@ package struct SharedNews: Sendable, Equatable {
     package let chain: ChainKey?
     /// The time of admission in microseconds since 1970.
     package let rank: Int64
-    /// The length of the body.
     package let bytes: Int
     /// True if the version has a short life, because its chain is in probation.
     package var isProvisional = false
@@ -40,7 +39,6 @@ package struct SharedNews: Sendable, Equatable {
         self.bytes = bytes
     }
 
-    /// Makes the announcement of a record.
     package init(of record: SharedRecord, named name: SharedName) {
         self.init(
             name: name, chain: name.isSealed ? nil : record.chain, rank: record.rank, bytes: record.body.count

@@ -57,7 +57,6 @@ package struct SharedPromises: Sendable {
 /// The promised ids of this node that wait to be announced, within a bound; a pure value.
 package struct WaitingPromises: Sendable {
     private var waiting: [PromisedIDs.Promise] = []
-    /// True while an announcement is scheduled.
     private var isScheduled = false
 
     private static let countMax = 8192
@@ -83,7 +82,6 @@ package struct WaitingPromises: Sendable {
         if waiting.count > Self.countMax { waiting.removeFirst(waiting.count - Self.countMax) }
     }
 
-    /// Notes that the scheduled announcement is made.
     package mutating func endSchedule() { isScheduled = false }
 
     /// Takes those of one entry.

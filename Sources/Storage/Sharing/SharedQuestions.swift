@@ -5,7 +5,6 @@ internal import Primitives
 ///
 /// A value without a clock: times are monotonic nanoseconds.
 package struct SharedQuestions: Sendable {
-    /// The verdict on a question.
     package enum Verdict: String, Sendable, CaseIterable {
         case ask
         /// No node has announced the version, and all announcements are known.
@@ -55,7 +54,6 @@ package struct SharedQuestions: Sendable {
             ? .ask : .limited
     }
 
-    /// Remembers that nobody has a version.
     package mutating func recordMissing(_ name: SharedName, now: UInt64) {
         _ = missing.insert(now &+ Self.missingNanoseconds, bytes: 22, for: name)
     }

@@ -15,7 +15,6 @@ package struct SharedRecord: Sendable {
     package var contentType: String? { facts.contentType }
     package var digest: Digest { facts.digest }
 
-    /// The largest body that is shared.
     package static let bodyBytesMax = 12 << 20
 
     /// The greatest length of a chain's texts with its compiled pattern, which stay in memory with it.
@@ -28,7 +27,6 @@ package struct SharedRecord: Sendable {
             digest, rank, count, form
     }
 
-    /// The forms of a body.
     private enum Form: Int64 {
         case whole = 0
         case zstd = 1

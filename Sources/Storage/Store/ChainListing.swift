@@ -11,7 +11,6 @@ package struct ChainListing: Sendable {
         case bytes, versions
     }
 
-    /// One chain.
     package struct Entry: Sendable, Equatable {
         package let authority: String
         /// True if its bodies are used by clients only that send the id of a version back.

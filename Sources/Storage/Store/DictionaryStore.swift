@@ -119,7 +119,6 @@ package final class DictionaryStore: Sendable {
         writer.queue.sync { writer.handOver() }
     }
 
-    /// The contents of the store and its activity.
     package var statistics: StoreStatistics {
         var statistics = memory.counters.withLock { $0 }
         let index = memory.index

@@ -51,7 +51,6 @@ final class StoreMemory: Sendable {
     /// The latest second that the store was told, for decisions that are made without a clock.
     var now: Int { latestSecond.load(ordering: .relaxed) }
 
-    /// Moves the latest second forward.
     func advance(to now: Int) { latestSecond.max(now, ordering: .relaxed) }
 
     /// Moves the latest second back, after the clock was ahead.

@@ -42,7 +42,6 @@ final class StoreReports: Sendable {
         if isDue(.unwritable) { log(.error(text)) }
     }
 
-    /// Reports that a body is lost.
     func unreadable(_ text: String) {
         if isDue(.unreadable) { log(.error(text)) }
     }

@@ -5,7 +5,6 @@ internal import Dictionaries
 /// It performs no I/O and reads no clock; the store keeps it behind its lock. It cannot be copied: all readers share its
 /// index, and versions and chains store their places in its orders of eviction.
 struct StoreState: ~Copyable, Sendable {
-    /// The result of an admission.
     struct Admitted {
         let version: Version
         /// True if the version waits to be written, with a pin on its body.
@@ -13,7 +12,6 @@ struct StoreState: ~Copyable, Sendable {
         let evicted: Evicted
     }
 
-    /// The versions that were evicted.
     struct Evicted {
         var versions: [(version: Version, reason: StoreStatistics.Eviction)] = []
         /// The bodies that lose a pin, because their versions were evicted before they were written.

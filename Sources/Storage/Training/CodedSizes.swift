@@ -41,7 +41,6 @@ package struct CodedSizes: Sendable {
         }
     }
 
-    /// Returns the average size of bodies over one built dictionary.
     package func average(of bodies: [Body], over dictionary: Body, _ coding: ContentCoding) -> Int {
         bodies.reduce(0) { $0 + delta($1, over: dictionary, coding, in: .built) } / max(1, bodies.count)
     }

@@ -3,11 +3,9 @@ package import Dictionaries
 /// Makes dictionaries of one half of the samples, and judges each by the other half: in steps of at most some seconds, so that
 /// a server can do other work in between.
 package struct DictionaryTraining: Sendable {
-    /// The ways to make a dictionary.
     package enum Method: String, Encodable, Sendable {
         /// The strings that many samples have in common, as libzstd finds them.
         case trained
-        /// Whole samples.
         case samples
     }
 

@@ -5,7 +5,6 @@ package struct SampleSplit: Sendable {
     package let training: [TrainingSample]
     package let heldOut: [Body]
 
-    /// The least number of samples in each half.
     private static let countMin = 4
     /// The least number of samples, and of resources whose responses are not divided.
     package static let samplesMin = 2 * countMin

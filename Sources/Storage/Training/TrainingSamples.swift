@@ -18,7 +18,6 @@ package struct TrainingSample: Sendable {
         (self.body, self.isProven) = (body, isProven)
     }
 
-    /// Makes a sample of a version of a store.
     package init(_ version: Version, _ body: Body) {
         let url = PathAndQuery(version.url)
         self.init(
@@ -90,7 +89,6 @@ package struct TrainingSamples: Sendable {
     /// The bytes of all samples.
     package private(set) var bytes = 0
 
-    /// The number of different resources.
     package var resourceCount: Int { Set(samples.map(\.resource)).count }
 
     /// The hosts of the samples, the most frequent first.

@@ -6,7 +6,6 @@ internal import Dictionaries
 extension ClientRule {
     static let all = asking + keeping + choosing + apart + decoding + around
 
-    /// The fields of a request.
     private static let asking = [
         ClientRule(
             name: "first-request", section: "RFC 9842 2.2, 6.1",
@@ -145,7 +144,6 @@ extension ClientRule {
             ]),
     ]
 
-    /// Origins and users.
     private static let apart = [
         ClientRule(
             name: "other-origin", section: "RFC 9842 2.2.2, 9.3.1",

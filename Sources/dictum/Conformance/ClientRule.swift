@@ -2,7 +2,6 @@ internal import Dictionaries
 
 /// A rule for clients, and the requests that show whether a client follows it.
 struct ClientRule: Sendable {
-    /// The name of the rule in reports.
     let name: String
     /// The place of the rule, such as `RFC 9842 2.2.1`.
     let section: String
@@ -19,19 +18,16 @@ struct ClientRule: Sendable {
 
 /// A request that the client is told to make, and the response to it.
 struct Step: Sendable {
-    /// The dictionary that the request names.
     enum Naming: Sendable, Equatable {
         case any
         case nothing
         /// None, and no coding that needs one either.
         case nothingYet
-        /// The body of this path.
         case body(of: String)
         /// None, or that of this path if the client knows no destinations (RFC 9842 section 2.1.2).
         case onlyWithoutDestinations(String)
     }
 
-    /// The response to a request.
     enum Response: Sendable, Equatable {
         /// The body, in the first of these codings that the request has a dictionary for.
         case body([ContentCoding])
@@ -59,7 +55,6 @@ struct Step: Sendable {
     var user = Step.users[0]
     /// True if the request comes seconds after the one before it.
     var isLater = false
-    /// True if the rule needs HTTP/2.
     var needsHTTP2 = false
     /// True if a 304 to the client's own condition is what is tried.
     var needsConfirmation = false

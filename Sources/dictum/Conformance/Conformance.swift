@@ -8,7 +8,6 @@ protocol ClientUnderTest {
     var hasUsers: Bool { get }
     /// The number of times that a request is repeated until it names its dictionary, which a browser may store late.
     var attempts: Int { get }
-    /// Lets the client get a URL for a user of the app.
     func get(_ url: String, for user: String) throws(CommandError) -> Delivered
 }
 

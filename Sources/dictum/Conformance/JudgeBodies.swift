@@ -18,7 +18,6 @@ struct JudgeBodies: Sendable {
     /// Returns the body of a path; nil for an unknown one.
     subscript(path: String) -> Body? { bodies[path] }
 
-    /// Returns the path whose body has a digest.
     func path(of digest: Digest) -> String? { paths[digest] }
 
     /// Some KiB that resources share, and the path; or that again and again.

@@ -59,10 +59,8 @@ final class JudgeServer: Sendable {
 
     func url(of step: Step) -> String { (step.isElsewhere ? elsewhere : origin) + step.path }
 
-    /// The number of requests so far.
     var seenCount: Int { seen.withLock { $0.count } }
 
-    /// Returns the requests from a number on.
     func requests(from number: Int) -> [SeenRequest] { seen.withLock { Array($0[number...]) } }
 
     /// Tells a page the next URL, or nil that there is none; `onResult` gets what the page says of it.
@@ -85,7 +83,6 @@ private final class JudgeApplication: LocalApplication {
     private let bodies: JudgeBodies
     private let onRequest: (SeenRequest) -> Void
     let page = PageDesk()
-    /// The other origin.
     var elsewhere = ""
     private var broken: [any ResponseStream] = []
     private let core: EventLoop.Core
@@ -210,5 +207,4 @@ private final class JudgeApplication: LocalApplication {
     }
 }
 
-/// A handler of requests that have been responded to.
 private final class RespondedRequest: IncuriousHandler {}

@@ -4,7 +4,6 @@ internal import HTTP
 /// The result that a client under test gave to its app.
 enum Delivered: Sendable, Equatable {
     case body(Digest)
-    /// No body, for this reason.
     case nothing(String)
 }
 

@@ -36,7 +36,6 @@ extension Step {
         return now - asked.respondedAt >= Int64(Self.briefSeconds - 1) * 1_000_000_000
     }
 
-    /// Judges the fields of a request.
     func naming(_ asked: SeenRequest, _ idOf: (String) -> String?) -> Verdict {
         if asked.namesUnknown {
             return .fail("\(path): Available-Dictionary: expected the SHA-256 of a body, or no field")
@@ -61,7 +60,6 @@ extension Step {
         }
     }
 
-    /// Judges the body that the app got.
     private func body(
         _ seen: [SeenRequest], _ asked: SeenRequest, _ delivered: Delivered, _ bodies: JudgeBodies
     ) -> Verdict {
@@ -98,7 +96,6 @@ extension Step {
 }
 
 extension ClientRule {
-    /// Joins the verdicts of the steps.
     func verdict(of steps: [Verdict], seen: [SeenRequest]) -> Verdict {
         // Whatever the client does by itself keeps to the rules, too.
         let own = others.flatMap { other in

@@ -9,7 +9,6 @@ struct Demo {
     private let origin: LocalServer<DemoApplication>
     private let service: ProxyService
     let proxyURL: String
-    /// The URL of the admin page and the metrics.
     var adminURL: String { service.server.adminURL ?? "" }
 
     private static let freePort = "127.0.0.1:0"

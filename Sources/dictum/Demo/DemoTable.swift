@@ -2,7 +2,6 @@ internal import Dictionaries
 
 /// The demo's table: one aligned row per fetch.
 struct DemoTable {
-    /// The cost of one fetch.
     struct Row {
         let coding: String
         let bodyBytes: Int

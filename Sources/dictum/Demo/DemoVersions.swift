@@ -2,9 +2,7 @@ internal import Foundation
 
 /// The versions that the demo's origin serves.
 enum DemoVersions: Sendable {
-    /// A generated feed.
     case generated
-    /// Files, each of them one version.
     case files([String])
 
     static let filesMax = 50

@@ -5,7 +5,6 @@ internal import HTTP
 
 /// A real Chromium that loads a page and lets it fetch a URL several times; blocking.
 struct DoctorBrowser {
-    /// The result of one fetch, as the browser reports it.
     struct Fetch: Encodable, Equatable, Sendable {
         /// The number of the fetch, from 1.
         let number: Int
@@ -23,7 +22,6 @@ struct DoctorBrowser {
         var isDelta: Bool { error == nil && ContentCoding(rawValue: coding)?.usesDictionary == true }
     }
 
-    /// The fetches to make.
     struct Plan {
         let url: FetchURL
         let page: FetchURL

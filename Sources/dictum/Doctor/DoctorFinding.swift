@@ -1,9 +1,7 @@
 internal import Dictionaries
 internal import HTTP
 
-/// A finding of the doctor, from a closed list.
 enum DoctorFinding: Equatable, Sendable {
-    /// The severity of a finding.
     enum Level: String, Sendable {
         /// Dictionaries work.
         case good

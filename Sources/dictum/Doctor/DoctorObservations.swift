@@ -1,7 +1,6 @@
 internal import Dictionaries
 internal import HTTP
 
-/// Everything that the doctor has observed at a URL.
 struct DoctorObservations: Sendable {
     let url: FetchURL
     var method = Method.get
@@ -18,7 +17,6 @@ struct DoctorObservations: Sendable {
     var twin: DoctorDictionary?
     /// True if the URL is a document, which browsers request by navigation.
     var isDocument = false
-    /// The credentials that the requests carry.
     var credentials: RequestCredentials = []
     var page = PageOrigin.sameOrigin
     /// The results of a real browser; nil if none was used.

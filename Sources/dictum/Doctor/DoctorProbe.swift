@@ -1,11 +1,8 @@
 internal import Dictionaries
 internal import HTTP
 
-/// One request of the doctor and its response.
 struct DoctorProbe: Sendable {
-    /// The dictionary that a request offers.
     enum Offer: Sendable {
-        /// No dictionary.
         case nothing
         /// The dictionary under examination.
         case held
@@ -79,13 +76,11 @@ struct DoctorProbe: Sendable {
 
 /// The response that a browser would keep as a dictionary for the URL, whether it is offered as one or not.
 struct DoctorDictionary: Sendable {
-    /// The way it was found.
     enum Source: Equatable, Sendable {
         /// The response of the URL itself.
         case own
         /// A dictionary that the response names by Link.
         case linked(String)
-        /// The response of the twin URL.
         case twin
     }
 

@@ -30,7 +30,6 @@ struct DoctorReport: Encodable, Sendable {
         findings = diagnosis.findings.map(Entry.init)
     }
 
-    /// Makes the report on a server as a shared store.
     init(sharedStore url: String, works: Bool, _ findings: [Entry]) {
         (self.url, self.works, self.findings, browser) = (url, works, findings, nil)
         verdict = works ? "proxies can share dictionaries there" : "proxies cannot share dictionaries there"

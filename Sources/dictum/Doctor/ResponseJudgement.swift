@@ -10,7 +10,6 @@ struct ResponseJudgement: Sendable {
     let headers: Headers
     /// The time at which the response came, in seconds since 1970.
     let receivedAt: Int64
-    /// The credentials of the request.
     var credentials: RequestCredentials = []
     /// The line by which the user's pages have the twin URL fetched.
     var line = TwinLine(path: TwinLine.anyPath, hasAuthorization: false)

@@ -6,9 +6,7 @@ internal import Storage
 
 /// The clients that an estimate assumes.
 struct ClientMix: ExpressibleByArgument, Sendable {
-    /// Apps that poll.
     static let apps = ClientMix(name: "apps", groups: SimulatedClients.pollers)
-    /// People who view pages.
     static let browsers = ClientMix(name: "browsers", groups: SimulatedClients.viewers)
 
     let name: String
@@ -109,7 +107,6 @@ extension DeltaCost {
     }
 }
 
-/// The result of the model for one life of dictionaries.
 struct ClientOutcome: Encodable, Sendable {
     /// The seconds for which clients keep a dictionary.
     let lifeSeconds: Int

@@ -13,7 +13,6 @@ struct CodingCost: Encodable, Equatable, Sendable {
 struct DeltaCosts: Encodable, Sendable {
     /// The number of versions between dictionary and body: 1 for the version before.
     let versionsBack: Int
-    /// The number of measured pairs.
     let pairs: Int
     /// The average size of the same bodies in the best coding without a dictionary.
     let plainBytes: Int
@@ -151,7 +150,6 @@ extension Int {
 }
 
 extension Double {
-    /// Rounds to a number of decimal places.
     func rounded(places: Int) -> Double {
         var factor = 1.0
         for _ in 0..<places { factor *= 10 }

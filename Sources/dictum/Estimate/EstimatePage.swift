@@ -5,7 +5,6 @@ enum EstimatePage {
     /// The number of resources that are shown in full; the others appear in the table at the end.
     private static let fullMax = 24
 
-    /// Returns the page.
     static func html(of report: EstimateReport) -> String {
         let ordered = report.resources.sorted { worth($0) > worth($1) }
         let shown = ordered.prefix(fullMax)

@@ -2,7 +2,6 @@ internal import Foundation
 
 /// The plots of the report: SVG with the colours of the page's style sheet, without scripts.
 enum EstimatePlots {
-    /// One bar.
     struct Bar {
         let title: String
         let value: Double

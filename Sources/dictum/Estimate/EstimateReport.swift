@@ -1,6 +1,5 @@
 /// The whole estimate, for people and as JSON.
 struct EstimateReport: Encodable, Sendable {
-    /// The suggested routes of one origin.
     struct Routes: Encodable, Sendable {
         let origin: String
         let routes: [RouteSuggestion]

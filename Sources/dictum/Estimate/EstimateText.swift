@@ -1,8 +1,6 @@
 internal import Foundation
 
-/// The estimate as text for a terminal.
 enum EstimateText {
-    /// Returns the whole report.
     static func text(of report: EstimateReport) -> String {
         var blocks = report.resources.map(text)
         if !report.firstResponses.isEmpty { blocks.append(text(of: report.firstResponses)) }

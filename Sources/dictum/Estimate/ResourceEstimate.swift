@@ -3,7 +3,6 @@ internal import HTTP
 internal import Proxy
 internal import Storage
 
-/// The estimate for one URL.
 struct ResourceEstimate: Encodable, Sendable {
     /// The codings without a dictionary.
     struct Plain: Encodable, Sendable {
@@ -24,7 +23,6 @@ struct ResourceEstimate: Encodable, Sendable {
         let findings: [DoctorReport.Entry]
     }
 
-    /// The clients by the model.
     struct Clients: Encodable, Sendable {
         let count: Int
         let mix: String
@@ -65,7 +63,6 @@ struct ResourceEstimate: Encodable, Sendable {
     }
 }
 
-/// Makes estimates of histories.
 struct Estimator {
     private static let daySeconds = 86_400
 

@@ -3,7 +3,6 @@ internal import HTTP
 
 /// The responses of one URL in the order of time.
 struct ResourceHistory: Sendable {
-    /// One response.
     struct Response: Sendable {
         /// The seconds since the first response.
         let seconds: Double
@@ -14,7 +13,6 @@ struct ResourceHistory: Sendable {
         var receivedAt: Int64 = 0
         /// The size of the body as the server sent it; nil if unknown.
         var sentBytes: Int?
-        /// The credentials of the request.
         var credentials: RequestCredentials = []
         /// True if it was asked for at once behind the one before, to see whether the body changes even then.
         var isRepeat = false
@@ -27,11 +25,9 @@ struct ResourceHistory: Sendable {
     var isReal = true
     /// True for the files of a folder without folders, which may be versions of one resource or not.
     var isFlatFolder = false
-    /// The method of the requests.
     var method = "GET"
     /// The members that name the operation in the content of the requests.
     var operationKey: [String] = []
-    /// The media type of the bodies.
     var mediaType: String?
     private(set) var responses: [Response] = []
     /// The bodies without immediate repetitions.
@@ -60,7 +56,6 @@ struct ResourceHistory: Sendable {
         return true
     }
 
-    /// The credentials of all requests.
     var credentials: RequestCredentials { responses.reduce(into: []) { $0.formUnion($1.credentials) } }
 
     /// The seconds from the first to the last response.

@@ -1,9 +1,7 @@
 internal import Dictionaries
 internal import Proxy
 
-/// A route that the estimate suggests, with its reasons.
 struct RouteSuggestion: Encodable, Sendable {
-    /// The use of dictionaries.
     enum Use: String, Encodable, Sendable {
         case path, url, pattern
         /// Deltas are hardly smaller, so the route has none.
@@ -85,7 +83,6 @@ struct RouteSuggestion: Encodable, Sendable {
         /// The sizes over the version before, and over the body of another URL.
         var (own, others) = (DeltaSizes(), DeltaSizes())
         var isOnePath = true
-        /// True if requests had Authorization.
         var hasAuthorization = false
         /// The methods of the requests, and the members that name operations.
         var (methods, key): (Set<String>, Set<String>) = ([], [])

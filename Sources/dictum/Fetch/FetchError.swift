@@ -21,9 +21,7 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
     case coding(CodingError)
     /// The redirect leads to this, which is no URL of fetch.
     case redirect(String)
-    /// Redirects lead on and on.
     case tooManyRedirects(String)
-    /// HTTP/2 is wanted for a request with content.
     case http2WithContent
 
     var description: String {

@@ -9,7 +9,6 @@ struct FetchReport: Encodable, Equatable, Sendable {
     let `protocol`: String
     /// The coding of the body on the wire; identity if there was no coding or no body.
     let coding: String
-    /// The size of the decoded body.
     let bodyBytes: Int
     /// The size of the coded body, without the head and the framing.
     let wireBytes: Int
@@ -33,7 +32,6 @@ struct FetchReport: Encodable, Equatable, Sendable {
         return min(hundredths, wire > 0 ? 9_999 : 10_000) / 100
     }
 
-    /// Returns that percentage for people.
     static func percentText(body: Int, wire: Int) -> String {
         String(format: "%.2f %%", savedPercent(body: body, wire: wire))
     }

@@ -75,7 +75,6 @@ struct FetchStore: Sendable {
 struct HeldDictionary: Sendable {
     let record: CachedDictionary
     let body: Body
-    /// The Vary of its response.
     var vary: [ResponseField] = []
     /// A digest of the request fields on which the response depends; nil if it answers no request.
     var selection: String?

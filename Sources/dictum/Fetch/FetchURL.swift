@@ -6,7 +6,6 @@ internal import Primitives
 
 /// The `http` or `https` URL of a fetch in its parts.
 struct FetchURL: Sendable, Hashable {
-    /// True for https.
     let isTLS: Bool
     /// The host; IPv6 addresses are without brackets.
     let host: String

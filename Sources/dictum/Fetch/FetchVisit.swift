@@ -120,7 +120,6 @@ struct FetchVisit: Sendable {
 }
 
 extension FetchVisit {
-    /// Makes a visit with the dictionaries of a store.
     init(
         url: FetchURL, store: FetchStore, accepted: CodingList, fields: RequestFields = RequestFields(),
         content: FetchContent = FetchContent()

@@ -89,7 +89,6 @@ enum VersionChoice: EnumerableFlag {
     }
 }
 
-/// Request fields that the user has given.
 struct RequestFields: Sendable {
     private(set) var fields: [(name: HeaderName, value: String)] = []
 
@@ -137,7 +136,6 @@ struct RequestFields: Sendable {
 
     var names: [String] { fields.map(\.name.text) }
 
-    /// Returns true if there is a field of this name.
     func has(_ name: String) -> Bool {
         HeaderName(name).map { name in fields.contains { $0.name == name } } == true
     }

@@ -41,7 +41,6 @@ struct AdminOptions: ParsableArguments {
     }
 }
 
-/// A client of the admin listener.
 struct AdminClient {
     static let standardURL = "http://127.0.0.1:9901"
     private static let secondsMax = 30

@@ -33,7 +33,6 @@ struct ObservedSuggestions: Encodable {
         return evidence
     }
 
-    /// The suggestions for people.
     var text: String {
         EstimateText.text(of: suggestions, otherwise: lack)
     }

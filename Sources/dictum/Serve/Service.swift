@@ -6,7 +6,6 @@ internal import Proxy
 
 /// A proxy that serves until a signal ends it or another process takes over.
 struct Service {
-    /// The reason to end.
     private enum End {
         case signal(String)
         case successor(pid_t)

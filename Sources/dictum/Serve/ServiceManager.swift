@@ -3,12 +3,10 @@ internal import Glibc
 
 /// systemd or another service manager with the protocol of sd_notify(3); without one, nothing is sent.
 enum ServiceManager {
-    /// A state to report.
     enum State {
         /// Connections are accepted, under the configuration that was read last.
         case ready
         case reloading
-        /// The process drains.
         case stopping
         /// Another process of the service takes over.
         case succeeded(by: pid_t)

@@ -5,7 +5,6 @@ internal import Glibc
 /// Block them before the first thread starts: threads inherit the mask. A Dispatch signal source does not work
 /// here, since it never fires under the thread sanitizer.
 enum Signals {
-    /// The action that a signal requests.
     enum Request: Sendable {
         case end(String)
         case reload

@@ -42,7 +42,6 @@ extension StandardError {
 }
 
 extension Configuration.Log.Level {
-    /// The number of the level in syslog(3).
     fileprivate var syslogPriority: Int32 {
         switch self {
         case .debug: LOG_DEBUG

@@ -8,7 +8,6 @@ internal import Proxy
 /// Both processes accept from the same sockets, whose queues are never closed. With a second set of sockets
 /// (SO_REUSEPORT), connections in the queue of the closing one would be reset.
 struct Successor: Sendable {
-    /// The result of the start.
     enum Outcome: Sendable {
         /// It accepts connections.
         case ready(pid_t)

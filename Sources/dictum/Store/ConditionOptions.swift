@@ -18,7 +18,6 @@ struct ConditionOptions: ParsableArguments {
         help: ArgumentHelp("Only versions of this route, as check and the log write it.", valueName: "route"))
     var route: String?
 
-    /// The conditions and their values.
     var given: [(condition: PurgeOrder.Condition, value: String)] {
         [(.host, host), (.path, path), (.route, route)].compactMap { condition, value in
             value.map { (condition, $0) }

@@ -16,7 +16,6 @@ struct SharedCatalogue {
         let admittedAt: Int
     }
 
-    /// The state of a version's value.
     enum Verdict: Equatable {
         case sound(bytes: Int)
         case damaged

@@ -1,7 +1,6 @@
 internal import Dictionaries
 internal import Storage
 
-/// A chain in a list.
 struct ChainEntry: Encodable {
     let authority: String
     let match: String

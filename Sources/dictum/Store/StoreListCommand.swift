@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Dictionaries
 internal import Storage
 
-/// `dictum store list`: lists chains or versions.
 struct StoreListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Lists the chains, or the versions in them.",

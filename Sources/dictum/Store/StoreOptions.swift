@@ -4,7 +4,6 @@ internal import Foundation
 internal import Proxy
 internal import Storage
 
-/// The options that may name a store.
 struct StoreSource: ParsableArguments {
     @Option(help: ArgumentHelp("The configuration file that names the store.", valueName: "file"))
     var config: String?
@@ -39,7 +38,6 @@ struct StoreSource: ParsableArguments {
     }
 }
 
-/// The options that name a store.
 struct StoreOptions: ParsableArguments {
     @OptionGroup var source: StoreSource
 

@@ -4,7 +4,6 @@ internal import Foundation
 internal import Proxy
 internal import Storage
 
-/// `dictum store prune`: removes versions that are too old or exceed the limits.
 struct StorePruneCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",

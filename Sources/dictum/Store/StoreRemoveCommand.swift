@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Dictionaries
 internal import Storage
 
-/// `dictum store rm`: removes versions or chains.
 struct StoreRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "rm",
@@ -69,7 +68,6 @@ struct StoreRemoveCommand: ParsableCommand {
     }
 }
 
-/// Removes versions and reports them.
 struct StoreRemoval {
     let isDryRun: Bool
     let isJSON: Bool

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Dictionaries
 internal import Storage
 
-/// `dictum store show`: shows the versions that have a digest.
 struct StoreShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Shows the versions that have a digest.")
@@ -31,7 +30,6 @@ struct StoreShowCommand: ParsableCommand {
     }
 }
 
-/// `dictum store export`: writes a stored body.
 struct StoreExportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "export", abstract: "Writes the body that has a digest, after verifying it.")

@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import Dictionaries
 internal import Storage
 
-/// `dictum store verify`: checks every body against its digest.
 struct StoreVerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",

@@ -3,7 +3,6 @@ internal import Primitives
 
 /// The resources that admissions share: memory for copies, bytes that may be written, and one copy per key.
 final class AdmissionBudget: Sendable {
-    /// The conditions of a slot.
     struct Terms: Sendable {
         /// The key of the copy; while it is on its way, no other copy with this key may begin.
         ///
@@ -44,7 +43,6 @@ final class AdmissionBudget: Sendable {
 
     static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
-    /// Reserves memory and write budget for a body.
     func reserve(_ bytes: Int, writing written: Int, _ terms: Terms) throws(AdmissionRefusal) -> AdmissionSlot
     {
         guard bytes <= terms.bytesMax else { throw .size }

@@ -2,7 +2,6 @@
 ///
 /// Its closures run on the thread that admits, often an event loop: they must be short.
 package final class StoreListener: Sendable {
-    /// A version was admitted.
     let admitted: @Sendable (Version, VersionCandidate) -> Void
     /// A chain was established that was in probation.
     let established: @Sendable (ChainKey) -> Void
@@ -42,7 +41,6 @@ struct DemandLog: Sendable {
         changes[row] = change
     }
 
-    /// Takes some of the changes.
     mutating func take(max: Int) -> [(row: Int64, change: Change)] {
         let taken = changes.prefix(max).map { ($0.key, $0.value) }
         if taken.count == changes.count {

@@ -55,7 +55,6 @@ struct HotBodies: Sendable {
     /// Returns the packed form of a body and makes it the most recently used.
     mutating func packed(_ name: BodyName) -> PackedBody? { packs.packed(name) }
 
-    /// Keeps the packed form of a body that is on disk.
     mutating func keep(_ packed: PackedBody, as name: BodyName) {
         packs.keep(packed, as: name)
         shrink()

@@ -14,7 +14,6 @@ package struct StoreCatalogue: Sendable {
         package var versions = 0
     }
 
-    /// The outcome of reading a body.
     package enum Reading: Sendable {
         case sound(Body)
         case damaged(String)
@@ -280,7 +279,6 @@ extension StoreCatalogue {
 package enum StoreCatalogueError: Error, CustomStringConvertible {
     /// The store is in the memory of a proxy.
     case inMemory
-    /// The file is missing.
     case missing(path: String)
     /// The file belongs to another program, or to another version of this one.
     case refused(StoreError)

@@ -25,7 +25,6 @@ struct PendingWrites: Sendable {
         }
     }
 
-    /// What changes in an existing row.
     struct Change: Sendable {
         /// The version whose rank and facts the row gets; its holder counts and `lastWanted` go with them.
         var renewal: Version?
@@ -96,7 +95,6 @@ struct PendingWrites: Sendable {
         insertions.count - borrowed.count + removals.count + established.count + changes.count
     }
 
-    /// Adds a new row.
     mutating func insert(_ version: Version, body: Body) {
         insertions[version.id] = Insertion(version: version, body: body)
         insertionOrder.append(version.id)
@@ -162,7 +160,6 @@ struct PendingWrites: Sendable {
         change(id) { $0.pinnedUntil = second }
     }
 
-    /// Marks a row as proven to be public.
     mutating func provePublic(_ id: Int64) {
         change(id) { $0.isProvenPublic = true }
     }

@@ -17,7 +17,6 @@ enum StoreDatabaseError: Error {
     /// The file does not belong to this program.
     case refused(StoreError)
 
-    /// The cause, as the log has it.
     var reason: String {
         switch self {
         case .damaged(let reason), .unavailable(let reason, connectionLost: _), .locked(let reason),

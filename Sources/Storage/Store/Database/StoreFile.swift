@@ -1,7 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// The files of a database in the file system.
 enum StoreFile {
     /// The identity of a file; it changes when the file is removed or renamed and made again.
     struct Identity: Equatable, Sendable {
@@ -9,9 +8,7 @@ enum StoreFile {
         let node: UInt64
     }
 
-    /// The outcome of setting a file aside.
     enum SetAside: Equatable {
-        /// The file has this path now.
         case moved(to: String)
         /// Another process has set it aside before.
         case alreadyGone

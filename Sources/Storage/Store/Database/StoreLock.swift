@@ -5,7 +5,6 @@ internal import Glibc
 /// The file remains, since removing it would let two processes hold two files of that name. It contains the
 /// number of the process that took the lock last.
 final class StoreLock: Sendable {
-    /// The outcome of an attempt to take the lock.
     enum Attempt {
         case taken(StoreLock)
         /// Another process holds the lock; `by` is its number if the file contains one.

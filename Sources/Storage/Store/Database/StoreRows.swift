@@ -34,7 +34,6 @@ extension StoreDatabase {
     }
 }
 
-/// The rows of the store, to and from versions.
 enum StoreRows {
     // MARK: Reading
 

@@ -1,4 +1,3 @@
-/// The tables of the store.
 enum StoreSchema {
     /// `PRAGMA application_id` of a store: "DICT".
     static let applicationID = 0x4449_4354

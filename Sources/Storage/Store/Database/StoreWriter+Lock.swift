@@ -152,7 +152,6 @@ extension StoreWriter {
         drain(isForced: true)
     }
 
-    /// True if this process waits for the file, or has handed it over.
     private var isFileOfAnother: Bool { status.value.waitingSince != nil || status.value.isHandedOver }
 
     /// Asks the process that writes the store to remove versions, until that succeeds.

@@ -88,7 +88,6 @@ final class StoreWriter: Sendable {
 
     // MARK: Batches
 
-    /// Schedules a write of everything that is pending.
     func schedule() {
         guard !isScheduled.exchange(true, ordering: .acquiringAndReleasing) else { return }
         queue.asyncAfter(deadline: .now() + .milliseconds(Self.batchMilliseconds)) { [weak self] in
@@ -187,7 +186,6 @@ final class StoreWriter: Sendable {
         }
     }
 
-    /// Records the sealed size of private bodies that were written.
     private func recordSealedSizes(of insertions: [PendingWrites.Insertion]) {
         let written = insertions.filter { $0.version.chainKey.scope.isSealed }
         guard !written.isEmpty else { return }

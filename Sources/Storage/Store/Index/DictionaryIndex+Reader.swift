@@ -58,7 +58,6 @@ extension DictionaryIndex {
             return usable(index.version(key.named(keys), digest: key.chainKey.scope.name(of: digest, keys)))
         }
 
-        /// Returns the version of a row.
         package func version(row: Int64) -> Version? { usable(index.version(row: row)) }
 
         /// Returns the newest version of a URL with a head for revalidation, if its variant fits the request.
@@ -81,7 +80,6 @@ extension DictionaryIndex {
             return index.isPromised(tag, in: chain) { chain.scope.name(of: digest, keys) }
         }
 
-        /// Returns the version that Links of this chain and variant name.
         package func named(chain: ChainKey, variant: String, now: Int) -> Version? {
             return usable(index.named(chain, variant: variant, now: now))
         }

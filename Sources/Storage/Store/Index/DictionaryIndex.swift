@@ -205,7 +205,6 @@ package final class DictionaryIndex: Sendable {
         if let version { judge(version, isCurrent) }
     }
 
-    /// Returns the expired versions, and the time at which the next one expires.
     func expired(now: Int) -> (versions: [Version], next: Int) {
         var (expired, next) = ([Version](), Int.max)
         forEachPlace { tables, place in
@@ -232,7 +231,6 @@ package final class DictionaryIndex: Sendable {
 
     // MARK: Changes
 
-    /// The state of a chain after a change.
     struct ChainStatus {
         let chain: Chain
         let count: Int

@@ -82,7 +82,6 @@ extension IndexTables {
         return digests[isApart: isApart].places(of: digest, chain: chain, limit: limit)
     }
 
-    /// Returns versions with a digest in chains of an authority.
     func versions(digest: Digest, isApart: Bool, authority: String, limit: Int) -> [Int32] {
         guard let place = place(of: digest, isApart) else { return [] }
         guard records[Int(place)].flags.contains(.hasSiblings) else {

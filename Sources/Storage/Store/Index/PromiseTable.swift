@@ -36,7 +36,6 @@ struct PromiseTable: Sendable {
         return hasChanged ? (list.count - before) * PromisedIDs.bytesEach : nil
     }
 
-    /// Takes all ids of a version.
     mutating func take(at place: Int32) -> PromisedIDs {
         let ids = ids(at: place)
         guard !ids.isEmpty else { return ids }
@@ -48,7 +47,6 @@ struct PromiseTable: Sendable {
 }
 
 extension IndexTables {
-    /// Takes the promised ids of a version.
     mutating func takePromises(of version: Version) -> PromisedIDs {
         guard promises.count > 0, let place = place(of: version) else { return PromisedIDs() }
         let ids = promises.take(at: place)

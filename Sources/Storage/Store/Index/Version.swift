@@ -91,7 +91,6 @@ package final class Version: Sendable {
             variant: variant, contentType: contentType, maxAge: maxAge, isUpstreamMatch: isUpstreamMatch)
     }
     package var chainKey: ChainKey { chain.key }
-    /// The key that it shares with the other versions of its URL and variant.
     var key: VersionKey { VersionKey(chain: chainKey, url: url, variant: variant) }
     /// The time of the last demand, in seconds since 1970.
     package var lastWanted: Int { wanted.load(ordering: .relaxed) }

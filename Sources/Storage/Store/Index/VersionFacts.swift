@@ -14,7 +14,6 @@ struct VersionFacts: Sendable, Equatable {
     func key(in chain: ChainKey) -> VersionKey { VersionKey(chain: chain, url: url, variant: variant) }
 }
 
-/// The names of the response that made a version.
 struct VersionNames: Sendable {
     let url: String
     let variant: String
@@ -57,7 +56,6 @@ extension Version {
             && isFrom(VersionKey.learnedURL(of: chainKey))
     }
 
-    /// True if the response had this entity tag.
     func had(etag: String?) -> Bool { tag == TextHash.tag(etag) }
 }
 

@@ -36,7 +36,6 @@ struct VersionRecord: Sendable {
         static let isCurrent = Flags(rawValue: 1)
         static let hasReturned = Flags(rawValue: 2)
         static let isShared = Flags(rawValue: 4)
-        /// True if other versions have its body.
         static let hasSiblings = Flags(rawValue: 8)
         static let isProvenPublic = Flags(rawValue: 16)
     }
@@ -59,7 +58,6 @@ struct VersionRecord: Sendable {
     }
 }
 
-/// The facts that many versions share.
 struct VersionTraits: Sendable, Hashable {
     let variant: String
     let contentType: String?
@@ -111,7 +109,6 @@ extension VersionRecord {
 
 }
 
-/// The distinct combinations of traits, each with the number of its versions.
 struct SharedTraits: Sendable {
     private var places: [VersionTraits: Int32] = [:]
     private var all: [(traits: VersionTraits, count: Int)] = []
@@ -131,7 +128,6 @@ struct SharedTraits: Sendable {
         return place
     }
 
-    /// Counts one version less.
     mutating func give(_ place: Int32) {
         all[Int(place)].count -= 1
         guard all[Int(place)].count == 0 else { return }

@@ -171,7 +171,6 @@ enum PrivateChainFacts {
         /// Many persons; the tag of each version completes the key.
         case persons(authority: String, match: String, matchDest: [String])
 
-        /// True if URL and variant have names.
         var isNamed: Bool { if case .identity = self { true } else { false } }
 
         /// Returns the chain of a version of this name: that of the identity, or a chain of its own.

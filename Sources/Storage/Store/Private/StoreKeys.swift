@@ -102,7 +102,6 @@ package final class StoreKeys: Sendable {
         return SealedBytes.open(sealed, key: seals.code(of: context), associated: context)
     }
 
-    /// Seals a body for the row of this name in the chain of this name.
     func seal(_ body: [UInt8], ofRow row: Digest, inChain chain: [UInt8]) throws(CryptographyError) -> [UInt8]
     {
         let context = rowContext(row, chain)
@@ -175,7 +174,6 @@ extension VersionFacts {
 }
 
 extension ChainKey {
-    /// Returns true if a version of this name in the chain has the body with this digest.
     func isName(_ name: Digest, ofBody digest: Digest, _ keys: StoreKeys?) -> Bool {
         guard case .personal = scope else { return scope.name(of: digest, keys) == name }
         return keys?.personalChain(authority: authority, match: match, matchDest: matchDest, digest: digest)

@@ -27,10 +27,8 @@ struct Authorities: Sendable {
     /// True if a client has come back to any authority.
     var hasReturns: Bool { returnedCount > 0 }
 
-    /// True if a client has come back to the authority.
     func hasReturned(_ authority: String) -> Bool { records[authority]?.hasReturned == true }
 
-    /// Records that a client has come back to the authority.
     mutating func noteReturn(_ authority: String) {
         guard let record = records[authority], !record.hasReturned else { return }
         records[authority]?.hasReturned = true

@@ -8,7 +8,6 @@ package struct PurgeOrder: Sendable, Equatable {
     package var host: String?
     /// A path, whatever the query.
     package var path: String?
-    /// The text of a route.
     package var route: String?
     /// The users of private routes; nil for every chain.
     package var owners: Set<IdentityTag>?
