@@ -81,7 +81,7 @@ struct FolderFiles: Sendable {
         #endif
         return FileStatus(
             number: UInt64(status.st_ino), bytes: Int(status.st_size),
-            changedAt: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+            changedAt: FileStatus.nanoseconds(Int64(time.tv_sec), Int64(time.tv_nsec)))
     }
 
     /// Notes that a file is used; returns false if it is gone.
@@ -104,5 +104,10 @@ struct FileStatus: Equatable, Sendable {
     let changedAt: Int64
 
     /// Nanoseconds since 1970.
-    static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1e9) }
+    static var now: Int64 { nanoseconds(Int64(Date().timeIntervalSince1970), 0) }
+
+    /// Returns a time in nanoseconds since 1970: of files before then 0, and of files after 2255 that year's.
+    static func nanoseconds(_ seconds: Int64, _ rest: Int64) -> Int64 {
+        min(max(seconds, 0), 9_000_000_000) * 1_000_000_000 + rest
+    }
 }

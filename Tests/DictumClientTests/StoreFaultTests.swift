@@ -30,6 +30,18 @@ import Testing
         #expect(try await folder.client().held(["a"]) == ["a"])
     }
 
+    @Test(arguments: [10_413_792_000, -1] as [Double])
+    func `a file whose time no number of nanoseconds has is a file as others`(seconds: Double) async throws {
+        let client = try folder.client()
+        try await client.keep([("a", feed(0)), ("b", feed(1))])
+        let files = folder.files(endingIn: ".dictum.json") + folder.files(endingIn: ".dictum.body")
+        for file in files {
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: seconds)], ofItemAtPath: file.path)
+        }
+        #expect(try await folder.client().held(["a", "b"]) == ["a", "b"])
+    }
+
     /// Returns the folder of a process, which its parent finds by its own id.
     private static func folder(_ test: String, of parent: pid_t) -> URL {
         FileManager.default.temporaryDirectory.appendingPathComponent("dictum-client-\(test)-\(parent)")

@@ -1,9 +1,10 @@
 import Foundation
 import HTTP
 import Primitives
-import Redis
 import TestSupport
 import Testing
+
+@testable import Redis
 
 /// The client before servers whose bytes the test writes.
 @Suite(.timeLimit(.minutes(40)))
@@ -49,6 +50,47 @@ struct ScriptedServerTests {
         try test.waitForReport(words)
         // The server is as before for other commands, so the client comes back.
         try waitUntil("the client is back") { test.isWhole }
+    }
+
+    @Test func `an inspection goes on to another address of the server's name`() throws {
+        let listener = try WireListener()
+        Thread.detachNewThread {
+            // As a replica does, or an address at which nobody listens.
+            for _ in 0..<2 { _ = try? listener.accept() }
+            Self.serve(listener) { _ in "+OK\r\n" }
+        }
+        let session = RedisSession(Self.settings(listener))
+        defer { session.client.stop() }
+        #expect(session.connect(milliseconds: 60_000))
+        #expect(session.lastWarning != nil)
+    }
+
+    /// Takes note of nothing.
+    private final class Owner: RedisLaneOwner {
+        func laneChanged(_ lane: RedisLane) {}
+        func laneFailed(_ lane: RedisLane, _ cause: String) {}
+    }
+
+    @Test func `a connection without commands is kept in use`() throws {
+        let listener = try WireListener()
+        let pings = Guarded(0)
+        Thread.detachNewThread {
+            guard let socket = try? listener.accept() else { return }
+            while let words = socket.receiveCommand() {
+                if words.first == "PING" { pings.withLock { $0 += 1 } }
+                socket.send(words.first == "HELLO" ? Self.hello : "+PONG\r\n")
+            }
+        }
+        let client = RedisClient(settings: Self.settings(listener)) { _ in }
+        let loop = EventLoop(label: "lane")
+        let terms = RedisLane.Terms(
+            urgency: .background, probeTimeout: 60_000, silenceMax: 60_000, idleMax: 10)
+        loop.execute { core in RedisLane(terms, client: client, owner: Owner(), core: core).start() }
+        try waitUntil("more pings than probes") { pings.withLock { $0 } > 20 }
+        client.stop()
+        loop.stop()
+        loop.join()
+        #expect(client.counts.connections == 1)
     }
 
     @Test(arguments: [(">1\r\n", 1), (">0\r\n", 0), ("|0\r\n", 0), (">1\r\n", 20_000)])

@@ -22,11 +22,11 @@ package enum ETagForm {
 
     /// Returns If-Match for the upstream: a tag that Dictum weakened becomes the strong tag that it was.
     ///
-    /// `isOwn` tells of a weak tag whether it is the upstream's own. Returns nil if the field can go up as it came.
+    /// `isOwn` tells of a weak tag whether it is the upstream's own. Returns nil if the field goes up as it came.
     package static func upstreamIfMatch(
         _ lines: [String], keeping isOwn: (EntityTag) -> Bool = { _ in false }
     ) -> String? {
-        guard case .tags(let tags) = EntityTag.parseList(lines),
+        guard case .tags(let tags, isWhole: true) = EntityTag.parseList(lines),
             tags.contains(where: { $0.isWeak && !isOwn($0) })
         else { return nil }
         return tags.map { isOwn($0) ? $0.serialized : $0.strengthened.serialized }.joined(separator: ", ")

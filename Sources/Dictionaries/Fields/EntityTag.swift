@@ -52,10 +52,8 @@ extension EntityTag {
     package static func parseList(_ lines: [String]) -> EntityTagList {
         if lines.count == 1, lines.first == "*" { return .any }
         var tags: [EntityTag] = []
-        for line in lines {
-            guard collect(from: line.utf8Bytes.span, into: &tags) else { break }
-        }
-        return .tags(tags)
+        let isWhole = lines.allSatisfy { collect(from: $0.utf8Bytes.span, into: &tags) }
+        return .tags(tags, isWhole: isWhole)
     }
 
     private struct Position {
@@ -103,14 +101,14 @@ extension EntityTag {
 package enum EntityTagList: Equatable, Sendable {
     /// `*`: any current representation.
     case any
-    /// The listed tags, in order.
-    case tags([EntityTag])
+    /// The listed tags, in order: all, or those before the first that is none.
+    case tags([EntityTag], isWhole: Bool)
 
     /// Returns true if the list contains the tag by the weak comparison, which If-None-Match requires.
     package func weakMatches(_ tag: EntityTag) -> Bool {
         switch self {
         case .any: true
-        case .tags(let tags): tags.contains { $0.weakMatches(tag) }
+        case .tags(let tags, _): tags.contains { $0.weakMatches(tag) }
         }
     }
 }

@@ -36,6 +36,12 @@ extension Exchange {
                 || resource.scope != nil && CrossOrigin.allowsPrivateDictionary(request: facts))
     }
 
+    /// The wait for a body from another node or from the disk, for requests that cannot go on without it.
+    ///
+    /// A disk that hangs must not keep them: an upload's dictionary counts as unknown then, since the client has the plain
+    /// body, and a dictionary's own URL is unavailable.
+    static let lookUpMilliseconds: Int64 = 2_000
+
     enum VersionLookUp {
         case found(Storage.Version)
         /// The nodes' shared memory is asked, and the reply follows.

@@ -11,11 +11,9 @@ extension Exchange {
         // The Upgrade of a 426 tells the client what it must ask for (RFC 9110 section 15.5.22).
         head.headers.removeConnectionFields(except: head.status == .upgradeRequired ? .upgrade : nil)
         head.headers.removeTrailerNames()
-        if !context.routes.privateRoutes.isEmpty { heedClearSiteData(head.headers) }
         takeIdentity(from: &head.headers)
         if context.configuration.explain { head.headers.remove(.dictumExplain) }
         heedSwitch()
-        noteTag(of: head.headers)
         let read = ResponseFacts(head, framing: framing, types: route.policy.types)
         var draft = ResponseDraft(head, framing: framing, facts: read)
         let isEventStream = MediaTypes.isEventStream(draft.response.facts.contentType)
@@ -95,6 +93,7 @@ extension Exchange {
 
     /// Gives a response to HEAD the fields that GET would have.
     func shapeBodiless(_ draft: inout ResponseDraft) {
+        if isNotModified(draft.response) { return makeNotModified(&draft) }
         guard isCodedResource(draft.response) else { return }
         // The length of a HEAD response is the length that GET would have; that of a coded one is not known.
         if let length = draft.response.head.headers.first(.contentLength).flatMap(Int.init),
@@ -107,9 +106,6 @@ extension Exchange {
         let isChanged =
             decision.upstreamCodingHandling == .decode
             || decision.upstreamCodingHandling == .none && decision.coding != .identity
-        if isNotModified(draft.response, etag: draft.response.head.headers.first(.etag)) {
-            return makeNotModified(&draft)
-        }
         // The record keeps no coding: a head alone is no delta, and no byte of it is coded.
         let edits = ResponseEdits(coding: decision.coding, isCodingChanged: isChanged)
         edits.apply(to: &draft.response.head.headers, varying: variation(for: draft.response.facts))

@@ -24,7 +24,7 @@ extension Exchange {
             findDictionary(for: linked)
             context.store.touch(linked.version, now: now)
         }
-        if isNotModified(draft.response, etag: draft.response.head.headers.first(.etag)) {
+        if isNotModified(draft.response) {
             makeNotModified(&draft)
             return respondEmpty(draft)
         }
@@ -33,6 +33,7 @@ extension Exchange {
             return respondEmpty(draft)
         }
         phase = .draft(draft)
+        core.setDeadline(token, core.now + Self.lookUpMilliseconds)
         load(linked.version) { exchange, body in exchange.linkedDictionaryRead(body) }
     }
 
@@ -50,14 +51,22 @@ extension Exchange {
         readDictionary(found)
     }
 
-    /// Responds with the body; 404 if it cannot be read.
-    private func linkedDictionaryRead(_ body: Body?) {
+    /// True while nothing has come of the body from memory or disk.
+    var isReadingLinkedDictionary: Bool {
+        linked != nil && !phase.isSent && !body.isHeld && !body.isPreparing
+    }
+
+    /// Responds with the body; 503 if it cannot be read for now.
+    func linkedDictionaryRead(_ body: Body?) {
         guard var draft = phase.takeDraft() else { return }
-        guard let body else { return refuse(.noSuchDictionary, .reservedPath) }
+        guard let body else {
+            record.fault = .own("the dictionary's body cannot be read")
+            return refuse(.unreadableDictionary)
+        }
         draft.stored = body
         phase = .draft(draft)
         self.body.hold(whole: body.bytes)
-        if dictionary.isLoading { core.setDeadline(token, core.now + HeldBody.millisecondsMax) }
+        core.setDeadline(token, dictionary.isLoading ? core.now + HeldBody.millisecondsMax : nil)
         advance()
     }
 }

@@ -18,7 +18,7 @@ extension Exchange {
         // What the upstream has sent of a body goes to nobody, and no coding has saved it.
         record.bodyBytesBefore = 0
         let sent = writeHead(draft, body: .none)
-        body.sendNothing(after: sent)
+        body.end()
         phase = .sent(sent)
         complete()
     }
@@ -29,7 +29,8 @@ extension Exchange {
     /// gets a Link only where none of the upstream's is lost by it, and Vary only where it has one or the held response is known to have had none.
     func shapeNotModified(_ draft: inout ResponseDraft, isUpstreams: Bool) {
         let hasLink = !isUpstreams || mayLink(draft.response.head)
-        var hasVary = !isUpstreams || draft.response.head.headers.contains(.vary)
+        var hasVary =
+            isUpstreams ? draft.response.head.headers.contains(.vary) : isCodedResource(draft.response)
         // They are about the upstream's bytes, and the client may hold others of the same tag.
         draft.response.head.headers.removeAll(ResponseEdits.ofTheCodedBytes)
         var facts = draft.response.facts
@@ -68,19 +69,24 @@ extension Exchange {
     func makeNotModified(_ draft: inout ResponseDraft) {
         record.coding = .identity
         record.reason = .notModified
-        ResponseEdits.mergeVary(&draft.response.head.headers, variation(for: draft.response.facts))
+        // A 304 has no Vary that the 200 would not have had (RFC 9110 section 15.4.5).
+        if isCodedResource(draft.response) {
+            ResponseEdits.mergeVary(&draft.response.head.headers, variation(for: draft.response.facts))
+        }
         draft.response.head = ResponseEdits.notModified(from: draft.response.head.headers)
         weakenAsHeld(&draft.response.head.headers)
     }
 
     /// Returns true if the client holds this response already, in whichever coding.
-    func isNotModified(_ response: UpstreamResponse, etag: @autoclosure () -> String?) -> Bool {
+    ///
+    /// - Parameter tag: The tag that the client gets, if the response's own is not the one.
+    func isNotModified(_ response: UpstreamResponse, tag: String? = nil) -> Bool {
         guard request.method == .get || request.method == .head, response.facts.status == 200 else {
             return false
         }
         let tags = request.headers.values(.ifNoneMatch)
-        return !tags.isEmpty
-            && ETagForm.isNotModified(ifNoneMatch: tags, etag: etag().flatMap(EntityTag.init))
+        guard !tags.isEmpty, let tag = tag ?? response.head.headers.first(.etag) else { return false }
+        return ETagForm.isNotModified(ifNoneMatch: tags, etag: EntityTag(tag))
     }
 
     /// Gives a 304 the tag that the client holds: weak, if that is how a coded response brought it.

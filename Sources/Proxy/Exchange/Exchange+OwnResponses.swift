@@ -108,7 +108,7 @@ extension Exchange {
             respond(ResponseHead(status: status, headers: headers), [])
         case .options:
             var headers = Headers()
-            headers.append(.allow, "GET, HEAD, POST, PUT, DELETE, OPTIONS, PATCH")
+            headers.append(.allow, "GET, HEAD, QUERY, POST, PUT, DELETE, OPTIONS, PATCH")
             respond(ResponseHead(status: .ok, headers: headers), [])
         case .script:
             let (head, body) = OwnScript.response(to: request)

@@ -13,9 +13,7 @@ extension Exchange {
 
     /// Decides about a body that is not complete yet, and sends the head.
     func stream(_ draft: consuming ResponseDraft, _ held: consuming HeldBody?) {
-        if isNotModified(draft.response, etag: draft.response.head.headers.first(.etag)) {
-            return respondNotModified(draft)
-        }
+        if isNotModified(draft.response) { return respondNotModified(draft) }
         guard body.reserveDecoder() else { return respondOriginal(draft, held) }
         let bytes = held?.bytes ?? []
         // A body that is too large already is not offered.

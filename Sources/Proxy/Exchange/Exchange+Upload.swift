@@ -52,16 +52,11 @@ extension Exchange {
 
     // MARK: The dictionary
 
-    /// The wait for a dictionary from another node or from the disk.
-    ///
-    /// Then it counts as unknown: the client has the plain body, and a disk that hangs must not keep its request.
-    static let uploadLookUpMilliseconds: Int64 = 2_000
-
     /// True while the dictionary of the request's body is looked for.
     var isFindingUploadDictionary: Bool { upload.decoding?.isFinding == true }
 
     private func findUploadDictionary(_ digest: Digest) {
-        core.setDeadline(token, core.now + Self.uploadLookUpMilliseconds)
+        core.setDeadline(token, core.now + Self.lookUpMilliseconds)
         switch find(digest, reply: { $0.uploadDictionaryArrived(digest) }) {
         case .found(let version): readUploadDictionary(version)
         case .asked: break

@@ -25,13 +25,13 @@ extension Exchange {
         switch job.start(reply: { reply(decision) }) {
         case .done(let result): respond(draft, decision, result)
         case .underWay: phase = .draft(draft)
-        case .busy(let result): respondBusy(draft, result)
+        case .busy(let result): respondBusy(draft, decision, result)
         }
     }
 
     /// Decides about a whole body: a client that holds it by the upstream's tag gets a 304, for which nothing is coded.
     private func decideWhole(_ response: UpstreamResponse) -> Decision {
-        if isNotModified(response, etag: response.head.headers.first(.etag)) {
+        if isNotModified(response) {
             return Decision(coding: .identity, reason: .notModified)
         }
         return body.lacksMemory ? Decision(coding: .identity, reason: .busy) : decide(response)
@@ -95,7 +95,7 @@ extension Exchange {
     // MARK: The outcome
 
     private func respond(_ draft: consuming ResponseDraft, _ decision: Decision, _ result: CodingJob.Result) {
-        if result.obstacle == .busy { return respondBusy(draft, result) }
+        if result.obstacle == .busy { return respondBusy(draft, decision, result) }
         guard let held = body.takeHeld() else { return }
         noteAsker(draft.response, bodyBytes: held.count, result)
         // A delta that failed says nothing of how long deltas are.
@@ -114,8 +114,9 @@ extension Exchange {
             let reason = result.obstacle ?? .notShorter
             return respondUncoded(draft, held, because: reason, result, deltaBytes: deltaBytes)
         }
-        // Clients that hold the same personal bytes must not learn of each other.
-        let mayTell = deltaScope == .public || route.policy.scope == .private
+        // Clients that get or hold the same personal bytes must not learn of each other.
+        let isForAll = deltaScope == .public && audience(of: draft.response.facts) != .personal
+        let mayTell = isForAll || route.policy.scope == .private
         let final = Decision(
             coding: decision.coding, reason: result.isShared && mayTell ? .deltaCached : decision.reason,
             upstreamCodingHandling: decision.upstreamCodingHandling)
@@ -123,11 +124,15 @@ extension Exchange {
     }
 
     /// Responds in the best way that takes no time, because all places for large jobs are taken.
-    private func respondBusy(_ draft: consuming ResponseDraft, _ result: CodingJob.Result) {
+    private func respondBusy(
+        _ draft: consuming ResponseDraft, _ decision: Decision, _ result: CodingJob.Result
+    ) {
         guard let held = body.takeHeld() else { return }
         proxy.metrics.countBusy()
         // Hashing takes a place, too.
         if result.body == nil { draft.response.target = nil }
+        // What must not be coded, or needs no coding, is not coded quickly either.
+        guard decision.coding != .identity else { return respond(draft, held, decision, result, nil) }
         let coding = BusyCoding.quick(
             accept: facts.acceptEncoding, codings: context.configuration.compression.codings,
             bodyBytes: held.count)
@@ -192,7 +197,7 @@ extension Exchange {
             }
         }
         shapeHead(edits, &draft.response)
-        if isNotModified(draft.response, etag: edits.etag) {
+        if isNotModified(draft.response, tag: edits.etag) {
             // Another user's response may have the same tag, so only an id that the client has sent may go out.
             if let offer = edits.offer, !offer.id.isEmpty, offer.id != facts.dictionaryID {
                 draft.response.head.headers.remove(.useAsDictionary)

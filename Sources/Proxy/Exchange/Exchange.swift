@@ -237,6 +237,8 @@ extension Exchange: ResponseHandler {
         record.upstreamStatus = Int(head.status.rawValue)
         noteResponse()
         noteHeadTime()
+        if !context.routes.privateRoutes.isEmpty { heedClearSiteData(head.headers) }
+        noteTag(of: head.headers)
         if observed != nil { observeHead(head, framing: framing) }
         if storedResponse != nil {
             if head.status == .notModified { return keepNotModified(head) }
@@ -310,6 +312,7 @@ extension Exchange {
     func expired(_ core: EventLoop.Core) {
         if attempt.isWaiting { return refuseWaiting() }
         if isFindingUploadDictionary { return refuseUnknownDictionary() }
+        if isReadingLinkedDictionary { return linkedDictionaryRead(nil) }
         if phase.isAwaited, storedResponse != nil { return forwardUnconditionally() }
         if body.isHeld { dictionary.giveUp() }
         body.deadlinePassed()

@@ -67,6 +67,9 @@ extension ProblemResponse {
     static let undecodableRequest = ProblemResponse(
         status: .badRequest, detail: "The request's body is not in its content coding.")
     static let noSuchDictionary = ProblemResponse(status: .notFound, detail: "There is no such dictionary.")
+    static let unreadableDictionary = ProblemResponse(
+        status: .serviceUnavailable, detail: "The dictionary cannot be read for now; try again later.",
+        retryAfter: 1)
     static let ambiguousPath = ProblemResponse(
         status: .badRequest,
         detail: "The path can be read in two ways; send it without dot segments and encoded slashes.")

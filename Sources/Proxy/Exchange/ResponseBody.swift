@@ -223,9 +223,6 @@ struct ResponseBody: ~Copyable {
         stage = .sending(WholeBody(bytes: bytes, memory: memory))
     }
 
-    /// Sends nothing: the head was all.
-    mutating func sendNothing(after sent: borrowing SentResponse) { end() }
-
     /// Lets the body go out piece by piece: first the held bytes, if there are any.
     mutating func stream(
         _ held: consuming HeldBody?, _ coding: consuming StreamCoding, copy: consuming VersionCopy?,

@@ -97,7 +97,9 @@ enum UpstreamRequest {
         }
         guard let prefix, let target = prefix.removed(from: head.target) else { return }
         head.target = target
-        head.headers.replace(.xForwardedPrefix, with: prefix.text)
+        // A trusted proxy may have removed another one before.
+        head.headers.replace(
+            .xForwardedPrefix, with: (head.headers.first(.xForwardedPrefix) ?? "") + prefix.text)
     }
 
     /// Removes the fields that describe the client's bytes, and its wish for a 100, which Dictum has fulfilled.

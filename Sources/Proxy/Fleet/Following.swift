@@ -22,10 +22,19 @@ struct Following: Sendable {
     private var news: [Int: (count: Int, firstSecond: Int)] = [:]
     private var isReadingFormerNews = true
 
+    /// The number of the repetition of this node's versions that goes on, so that a former one ends.
+    private(set) var repetition = 0
+
     private static let chainsMax = 1024
 
     /// The bytes of fetches in advance.
     private static let fetchRate = TokenBucket.Shape(perSecond: 8_000_000)
+
+    /// Begins to write this node's versions again; returns the number of that.
+    mutating func beginRepetition() -> Int {
+        repetition += 1
+        return repetition
+    }
 
     /// Notes that a chain has a new version; returns true if its fetch must be scheduled.
     ///

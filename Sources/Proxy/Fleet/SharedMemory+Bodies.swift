@@ -41,12 +41,16 @@ extension SharedMemory {
         _ name: SharedName, key: String, _ urgency: RedisUrgency,
         _ result: Result<[RESPValue], RedisFailure>
     ) {
-        guard case .success(let values) = result else {
+        let values: [RESPValue]
+        switch result {
+        case .success(let replies): values = replies
+        case .failure(let failure):
+            let outcome: SharedMemoryStatistics.LookUp = failure == .unavailable ? .unavailable : .late
+            guard urgency == .request else { return end(name, urgency, outcome) }
             // The next client that names it gets it.
-            guard urgency == .request else { return end(name, urgency, .late) }
             state.withLock { _ = $0.late.insert(name) }
             get(name, key: key, .background)
-            return end(name, urgency, .late)
+            return end(name, urgency, outcome)
         }
         guard let bytes = values.first?.bytes else {
             if values.first == .null { return missed(name, urgency) }
@@ -72,7 +76,11 @@ extension SharedMemory {
             try client.send([.getAll(keys.map { Array($0.utf8) })], .background) { [self] result in
                 work.async { [self] in
                     guard case .success(let replies) = result else { return end(name, urgency, .late) }
-                    let parts = replies.first?.array?.compactMap(\.bytes) ?? []
+                    // An error says nothing of the value.
+                    guard let items = replies.first?.array else { return end(name, urgency, .unavailable) }
+                    // The shared store may have lost a part alone.
+                    guard !items.contains(.null) else { return missed(name, urgency) }
+                    let parts = items.compactMap(\.bytes)
                     take(value.content(with: parts), name, key: key, parts: value.parts, urgency)
                 }
             }

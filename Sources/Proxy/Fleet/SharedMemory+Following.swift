@@ -187,11 +187,26 @@ extension SharedMemory {
     private func repeatUnknown() {
         let versions = store.versionsToShare(max: Self.repeatedMax)
         // Nodes that begin at different times see each other's announcements, and write less.
-        let pause = DispatchTimeInterval.milliseconds(.random(in: 0...2000))
-        work.asyncAfter(deadline: .now() + pause) { [weak self] in self?.repeatNext(versions[...]) }
+        let round = following.withLock { $0.beginRepetition() }
+        repeatNext(versions[...], round: round, afterMilliseconds: .random(in: 0...2000))
     }
 
-    private func repeatNext(_ versions: ArraySlice<Storage.Version>) {
+    private func repeatNext(
+        _ versions: ArraySlice<Storage.Version>, round: Int, afterMilliseconds milliseconds: Int
+    ) {
+        work.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
+            guard let self, following.withLock({ $0.repetition }) == round else { return }
+            // The queue would drop what it cannot write.
+            guard client.isAvailable, client.isBackgroundAvailable else {
+                return repeatNext(versions, round: round, afterMilliseconds: 1000)
+            }
+            let left = repeatSome(of: versions)
+            if !left.isEmpty { repeatNext(left, round: round, afterMilliseconds: 200) }
+        }
+    }
+
+    /// Writes the first versions that no announcement names; returns the others.
+    private func repeatSome(of versions: ArraySlice<Storage.Version>) -> ArraySlice<Storage.Version> {
         var (rest, count) = (versions, 0)
         while count < Self.repeatedBatch, let version = rest.popFirst() {
             guard let name = store.name(of: version, commonKeys) else { continue }
@@ -201,9 +216,7 @@ extension SharedMemory {
             count += 1
             publish(stored: version)
         }
-        let left = rest
-        guard !left.isEmpty, client.isAvailable else { return }
-        work.asyncAfter(deadline: .now() + .milliseconds(200)) { [weak self] in self?.repeatNext(left) }
+        return rest
     }
 
     // MARK: Holders, and the nodes themselves
@@ -272,7 +285,8 @@ extension SharedMemory {
             demands += some
         }
         publishAgain(demands)
-        removeSuperseded(demands, now: SystemClock.unixSeconds)
+        // By a clock that nobody sets: one that was ahead would keep them for as long.
+        removeSuperseded(demands, now: Int(SystemClock.monotonicNanoseconds / 1_000_000_000))
     }
 
     /// Keeps the changes that nobody was told of for the next time.
@@ -297,8 +311,9 @@ extension SharedMemory {
 
     /// Removes the versions from the shared store that no client of any node holds any more.
     func removeSuperseded(_ demands: [SharedDemand], now: Int) {
+        let lost = demands.filter { $0.change < 0 && version($0.name)?.holders ?? 0 == 0 }.map(\.name)
         let due = superseded.withLock { superseded in
-            for demand in demands where demand.change < 0 { superseded.note(demand.name, now: now) }
+            for name in lost { superseded.note(name, now: now) }
             return superseded.takeDue(now: now, max: Self.demandBatch)
         }
         let gone = due.filter { name in

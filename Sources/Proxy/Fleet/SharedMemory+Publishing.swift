@@ -10,6 +10,8 @@ struct Publications: Sendable {
     private(set) var bytes = 0
     /// True while a write is scheduled or under way.
     private(set) var isScheduled = false
+    /// The versions that had to go, as others took their room.
+    private(set) var dropped = 0
 
     /// The provisional versions that are written per second, so that a crawler does not fill the shared store.
     private var provisional = TokenBucket()
@@ -23,6 +25,9 @@ struct Publications: Sendable {
 
     init(bytesMax: Int) { self.bytesMax = bytesMax }
 
+    /// The bodies of a batch, of which the client takes more at a time than wait here.
+    private var batchBytes: Int { min(Self.batchBytes, bytesMax / 2) }
+
     /// Adds versions, and returns true if the caller must schedule a write.
     ///
     /// The oldest go if there are too many.
@@ -34,20 +39,32 @@ struct Publications: Sendable {
             waiting.append(version)
             bytes += version.body.count
         }
+        dropSurplus()
+        guard !isScheduled, !waiting.isEmpty else { return false }
+        isScheduled = true
+        return true
+    }
+
+    private mutating func dropSurplus() {
         var surplus = 0
         while surplus < waiting.count, bytes > bytesMax || waiting.count - surplus > Self.countMax {
             bytes -= waiting[surplus].body.count
             surplus += 1
         }
         waiting.removeFirst(surplus)
-        guard !isScheduled, !waiting.isEmpty else { return false }
-        isScheduled = true
-        return true
+        dropped += surplus
+    }
+
+    /// Puts versions back that could not be written, before all that came later.
+    mutating func putBack(_ versions: [SharableVersion]) {
+        waiting.insert(contentsOf: versions, at: 0)
+        bytes += versions.reduce(0) { $0 + $1.body.count }
+        dropSurplus()
     }
 
     mutating func take() -> [SharableVersion] {
         var (count, size) = (0, 0)
-        while count < min(waiting.count, Self.batchCount), count == 0 || size < Self.batchBytes {
+        while count < min(waiting.count, Self.batchCount), count == 0 || size < batchBytes {
             size += waiting[count].body.count
             count += 1
         }
@@ -71,6 +88,8 @@ extension SharedMemory {
     static let newsMax = 100_000
     /// The longest pause before a version is written, so that another node that has it too may be first.
     private static let pauseMilliseconds = 20
+    /// The pause after a write that has failed.
+    private static let retryMilliseconds = 1000
 
     /// Has versions written to the shared store, unless another node has done so.
     func publish(_ versions: [SharableVersion]) {
@@ -86,6 +105,7 @@ extension SharedMemory {
 
     /// A version on its way to the shared store.
     private struct Writing: Sendable {
+        let version: SharableVersion
         let name: SharedName
         let news: SharedNews
         let keys: [String]
@@ -101,10 +121,22 @@ extension SharedMemory {
                 work.async { [self] in written(writings, result) }
             }
         } catch {
-            // Once the connection is back, the held versions are compared with the announcements.
-            counters.withLock { $0.publishFailures += writings.count }
-            endPublication()
+            // One that never has room must not keep the others waiting.
+            guard error != .busy || writings.count > 1 else {
+                counters.withLock { $0.publishFailures += 1 }
+                return endPublication()
+            }
+            repeatLater(writings)
         }
+    }
+
+    /// Has versions written once more: the connection may be back soon, without an interruption of what is followed.
+    ///
+    /// What has been written already stays as it is.
+    private func repeatLater(_ writings: [Writing]) {
+        counters.withLock { $0.publishFailures += writings.count }
+        publications.withLock { $0.putBack(writings.map(\.version)) }
+        endPublication(pauseMilliseconds: Self.retryMilliseconds)
     }
 
     /// Returns the commands for a version; nil if another node has written it, or if it cannot be shared.
@@ -129,7 +161,7 @@ extension SharedMemory {
         let commands = zip(keys, values).reversed().map { key, value in
             RedisCommand.setIfAbsent(Array(key.utf8), to: value, seconds: life)
         }
-        return Writing(name: name, news: news, keys: keys, commands: commands)
+        return Writing(version: version, name: name, news: news, keys: keys, commands: commands)
     }
 
     /// Notes where a sealed version is.
@@ -140,10 +172,7 @@ extension SharedMemory {
 
     /// Announces the versions that the shared store has taken.
     private func written(_ writings: [Writing], _ result: Result<[RESPValue], RedisFailure>) {
-        guard case .success(let replies) = result else {
-            counters.withLock { $0.publishFailures += writings.count }
-            return endPublication()
-        }
+        guard case .success(let replies) = result else { return repeatLater(writings) }
         var (place, taken, written, known, short) = (0, [SharedNews](), 0, 0, [String]())
         for writing in writings {
             let own = replies[place..<min(place + writing.commands.count, replies.count)]
@@ -195,8 +224,8 @@ extension SharedMemory {
         if (try? client.send(commands, .background) { _ in }) == nil { promised(promises) }
     }
 
-    private func endPublication() {
+    private func endPublication(pauseMilliseconds: Int = 1) {
         guard publications.withLock({ $0.end() }) else { return }
-        schedulePublication(afterMilliseconds: 1)
+        schedulePublication(afterMilliseconds: pauseMilliseconds)
     }
 }

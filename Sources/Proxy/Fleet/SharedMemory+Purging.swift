@@ -169,7 +169,7 @@ extension SharedMemory {
 
     /// Returns true if a version may not come back, since an order that came after it includes it.
     func isPurged(_ chain: ChainKey, url: String?, rank: Int64) -> Bool {
-        purges.withLock { $0.former }.include(chain, url: url, rank: rank)
+        purges.withLock { $0.former }.forbid(chain, url: url, rank: rank)
     }
 
     /// Forgets versions, and returns their keys: those that this node has removed, and all others that it knows of.

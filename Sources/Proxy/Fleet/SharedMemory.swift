@@ -245,6 +245,7 @@ extension SharedMemory {
     var statistics: SharedMemoryStatistics {
         var statistics = counters.withLock { $0 }
         statistics.known = state.withLock { $0.index.count }
+        statistics.publishFailures += publications.withLock { $0.dropped }
         return statistics
     }
 }

@@ -15,7 +15,7 @@ struct Superseded: Sendable {
 
     var count: Int { queue.count - start }
 
-    /// Notes a version that has lost a holder.
+    /// Notes a version that has lost its last holder.
     mutating func note(_ name: SharedName, now: Int) {
         guard count < Self.countMax else { return }
         queue.append((name, now + Self.pauseSeconds))

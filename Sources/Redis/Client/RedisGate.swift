@@ -19,7 +19,7 @@ final class RedisGate: Sendable {
     private let waiting = Guarded((commands: 0, bytes: 0))
     private let opened = Atomic<Bool>(false)
     /// The lanes that take commands.
-    private let ready = Guarded<Set<ObjectIdentifier>>([])
+    let ready = Guarded<Set<ObjectIdentifier>>([])
     /// The milliseconds that commands wait for their reply, if the caller does not say.
     let deadline: Atomic<Int64>
 

@@ -100,12 +100,21 @@ package final class RedisSession: Sendable {
 
     package var lastWarning: String? { warnings.withLock { $0.last } }
 
+    /// The time for the other addresses of the name after the first has failed: it may be that of a replica.
+    private static let otherAddressesNanoseconds: Int64 = 1_000_000_000
+
     /// Connects; returns false if that fails or takes too long.
     package func connect(milliseconds: Int) -> Bool {
         client.start()
-        let end = SystemClock.monotonicNanoseconds + Int64(milliseconds) * 1_000_000
+        var end = SystemClock.monotonicNanoseconds + Int64(milliseconds) * 1_000_000
+        var hasFailed = false
         while !(client.isAvailable && client.isBackgroundAvailable) {
-            guard SystemClock.monotonicNanoseconds < end, warnings.withLock(\.isEmpty) else { return false }
+            let now = SystemClock.monotonicNanoseconds
+            guard now < end else { return false }
+            if !hasFailed, !warnings.withLock(\.isEmpty) {
+                hasFailed = true
+                end = min(end, now + Self.otherAddressesNanoseconds)
+            }
             usleep(2_000)
         }
         return true

@@ -12,6 +12,11 @@ final class RedisLane: Handler {
         let probeTimeout: Int64
         /// The time without any byte of a server that owes replies, after which the connection counts as dead.
         let silenceMax: Int64
+        var limits = RESPLimits()
+        /// The time without a command after which the server is asked for a sign of life.
+        ///
+        /// Servers and balancers close connections that are silent for some minutes, and others lose them without a word.
+        var idleMax: Int64 = 30_000
     }
 
     /// Commands that are sent in one piece.
@@ -43,7 +48,7 @@ final class RedisLane: Handler {
     private(set) var breaker = CircuitBreaker()
     private var attempts = 0
     private var connection: RawConnection?
-    private var parser = RESPParser()
+    private var parser: RESPParser
     private var greeting: RedisGreeting
     private(set) var facts = RedisServerFacts()
     /// The commands without all replies, the oldest first.
@@ -60,6 +65,7 @@ final class RedisLane: Handler {
         self.owner = owner
         self.core = core
         greeting = RedisGreeting(client.settings, password: nil)
+        parser = RESPParser(limits: terms.limits)
         token = core.add(self)
     }
 
@@ -169,7 +175,7 @@ final class RedisLane: Handler {
         connection?.close()
         connection = nil
         hasHeard = false
-        parser = RESPParser()
+        parser = RESPParser(limits: terms.limits)
         var lost: [Waiting] = []
         swap(&lost, &waiting)
         for batch in lost { end(batch, .failure(.lost)) }
@@ -245,12 +251,21 @@ final class RedisLane: Handler {
             if isFailing { fail("\(CircuitBreaker.timeoutsMax) commands in a row have had no reply in time") }
             guard phase != .pausing else { return }
         }
+        keepAlive()
         updateDeadline()
+    }
+
+    /// Sends a command that nobody waits for, so that the connection stays.
+    private func keepAlive() {
+        guard phase == .ready, waiting.isEmpty, core.now - lastHeard >= terms.idleMax else { return }
+        submit(
+            Batch(commands: [RedisCommand("PING")], deadline: core.now + terms.silenceMax) { _ in })
     }
 
     private func updateDeadline() {
         guard phase != .closed else { return }
         var deadline = phaseEnd ?? .max
+        if phase == .ready, waiting.isEmpty { deadline = lastHeard + terms.idleMax }
         for batch in waiting where batch.ending != nil { deadline = min(deadline, batch.deadline) }
         if let first = waiting.first {
             deadline = min(deadline, max(lastHeard, first.sentAt) + terms.silenceMax)

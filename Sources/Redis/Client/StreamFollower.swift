@@ -7,7 +7,7 @@ internal import Primitives
 /// Confined to its loop.
 final class StreamFollower: RedisLaneOwner {
     static let terms = RedisLane.Terms(
-        urgency: .background, probeTimeout: 2_000, silenceMax: blockMilliseconds + 5_000)
+        urgency: .background, probeTimeout: 2_000, silenceMax: blockMilliseconds + 5_000, limits: .streams)
 
     /// The time for which the server keeps a read that has nothing to return; then the streams are looked at.
     private static let blockMilliseconds: Int64 = 5_000

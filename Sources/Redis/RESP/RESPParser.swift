@@ -275,6 +275,13 @@ package struct RESPLimits: Sendable {
     package var depth = 8
 
     package init() {}
+
+    /// The limits for entries of streams, whose strings have up to 56 KB; Dictum skips longer ones of others.
+    static let streams = {
+        var limits = RESPLimits()
+        limits.stringBytes = 128 * 1024
+        return limits
+    }()
 }
 
 /// A reason why bytes are no reply.

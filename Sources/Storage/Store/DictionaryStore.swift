@@ -84,13 +84,19 @@ package final class DictionaryStore: Sendable {
     /// Blocks: never call it on an event loop.
     @discardableResult
     package func flush(timeoutSeconds: Double = 5) -> Bool {
+        guard onWriter(within: timeoutSeconds, { $0.drain(isForced: true) }) else { return false }
+        return memory.state.withLock { $0.pending.count } == 0
+    }
+
+    /// Has the writer do something after what it is at, and waits for it; returns false if time is up before.
+    @discardableResult
+    private func onWriter(within seconds: Double, _ work: @escaping @Sendable (StoreWriter) -> Void) -> Bool {
         let done = DispatchSemaphore(value: 0)
         writer.queue.async { [writer] in
-            writer.drain(isForced: true)
+            work(writer)
             done.signal()
         }
-        guard done.wait(timeout: .now() + timeoutSeconds) == .success else { return false }
-        return memory.state.withLock { $0.pending.count } == 0
+        return done.wait(timeout: .now() + seconds) == .success
     }
 
     /// Flushes and closes the database; bodies in memory stay usable.
@@ -98,17 +104,12 @@ package final class DictionaryStore: Sendable {
     /// Blocks like `flush`, up to twice as long.
     package func close(timeoutSeconds: Double = 5) {
         flush(timeoutSeconds: timeoutSeconds)
-        let done = DispatchSemaphore(value: 0)
-        writer.queue.async { [writer] in
-            writer.close()
-            done.signal()
-        }
-        _ = done.wait(timeout: .now() + timeoutSeconds)
+        onWriter(within: timeoutSeconds) { $0.close() }
     }
 
     /// Leaves the store to a waiting successor: writes what was offered, and releases the lock.
     ///
-    /// If the disk fails or takes too long, the lock is released all the same.
+    /// If the disk fails, the lock is released all the same; if it takes too long, once it is done or the process ends.
     /// From now on only bodies that were already offered are admitted; they get some seconds to arrive. Blocks: never
     /// call it on an event loop.
     package func handOver(timeoutSeconds: Double = 5) {
@@ -116,7 +117,7 @@ package final class DictionaryStore: Sendable {
         let end = DispatchTime.now() + timeoutSeconds
         while memory.hot.withLock({ $0.reservedBytes }) > 0, DispatchTime.now() < end { usleep(5000) }
         flush(timeoutSeconds: timeoutSeconds)
-        writer.queue.sync { writer.handOver() }
+        onWriter(within: timeoutSeconds) { $0.handOver() }
     }
 
     package var statistics: StoreStatistics {

@@ -52,12 +52,14 @@ struct EntityTagTests {
 
     @Test(
         arguments: [
-            ([], []), (["\"a\""], ["\"a\""]), (["\"a\", W/\"b,c\" ,\"\""], ["\"a\"", "W/\"b,c\"", "\"\""]),
-            ([",, \"a\","], ["\"a\""]), (["\"a\"", "\"b\""], ["\"a\"", "\"b\""]), (["a, \"b\""], []),
-            (["\"a\" \"b\""], []), (["\"a\", b, \"c\""], ["\"a\""]), (["\"a\", *"], ["\"a\""]),
-        ] as [([String], [String])])
-    func `a list is read up to its first malformed member`(lines: [String], tags: [String]) {
-        #expect(EntityTag.parseList(lines) == .tags(tags.compactMap { EntityTag($0) }))
+            ([], [], true), (["\"a\""], ["\"a\""], true),
+            (["\"a\", W/\"b,c\" ,\"\""], ["\"a\"", "W/\"b,c\"", "\"\""], true),
+            ([",, \"a\","], ["\"a\""], true), (["\"a\"", "\"b\""], ["\"a\"", "\"b\""], true),
+            (["a, \"b\""], [], false), (["\"a\" \"b\""], [], false), (["\"a\", b, \"c\""], ["\"a\""], false),
+            (["\"a\", *"], ["\"a\""], false), (["\"a\", b", "\"c\""], ["\"a\""], false),
+        ] as [([String], [String], Bool)])
+    func `a list is read up to its first malformed member`(lines: [String], tags: [String], isWhole: Bool) {
+        #expect(EntityTag.parseList(lines) == .tags(tags.compactMap { EntityTag($0) }, isWhole: isWhole))
     }
 
     @Test func `a star alone stands for any`() throws {

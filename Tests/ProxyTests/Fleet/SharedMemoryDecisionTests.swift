@@ -102,12 +102,20 @@ internal import Testing
         }
         let size = versions[0].body.count
         var publications = Publications(bytesMax: 3 * size)
-        for _ in 0..<2 {
+        for round in 1...2 {
             _ = publications.add(versions, now: 0)
-            #expect(publications.bytes == 3 * size)
-            #expect(publications.take().map(\.body.digest) == versions.suffix(3).map(\.body.digest))
+            #expect(publications.bytes == 3 * size && publications.dropped == 7 * round)
+            // A batch has up to half of what may wait, and what goes beyond it with the last one.
+            let batches = [publications.take(), publications.take()]
+            #expect(batches.flatMap(\.self).map(\.body.digest) == versions.suffix(3).map(\.body.digest))
             #expect(publications.bytes == 0)
         }
+        _ = publications.add(Array(versions[5...6]), now: 0)
+        let failed = publications.take()
+        _ = publications.add(Array(versions[7...8]), now: 0)
+        publications.putBack(failed)
+        #expect(publications.bytes == 3 * size && publications.dropped == 15)
+        #expect(publications.take().first?.body.digest == versions[6].body.digest, "the oldest that has room")
     }
 
     @Test(arguments: [0, 1_000, 9_223_372_036_854_775, .max] as [UInt64], [false, true])

@@ -103,7 +103,61 @@ final class SharedMemoryWritingTests {
         #expect(version.holders == 3)
     }
 
+    /// Writes a version in three parts as another node would; returns its name and the keys.
+    private func putParts() throws -> (name: SharedName, keys: [String]) {
+        let record = SharedRecord.ofTest(1, in: chain, count: 2_500_000)
+        let version = try memory.store.adopt(record, holders: 1, now: 1_000)
+        memory.publish([memory.store.sharable(version, record.body)])
+        try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }
+        let name = SharedName(publicChain: chain, digest: record.digest)
+        let key = try #require(memory.names.key(of: name))
+        let parts = [key] + memory.names.partKeys(of: key, parts: 3)
+        #expect(try keys("dictum:1:v:*") == Set(parts))
+        return (name, parts)
+    }
+
+    @Test func `a part that the shared store has lost is a miss, and nobody's fault`() throws {
+        let (name, parts) = try putParts()
+        try server.command("DEL", parts[2])
+        _ = ask(name, parts[0])
+        try waitUntil("it is a miss") { memory.statistics.lookUps[.miss] == 1 }
+        #expect(memory.statistics.lookUps[.corrupt] == nil)
+        #expect(try keys("dictum:1:v:*") == [parts[0], parts[1]])
+    }
+
+    @Test func `a server that refuses to send the parts loses no version`() throws {
+        let (name, parts) = try putParts()
+        try server.command("ACL", "SETUSER", "default", "-mget")
+        _ = ask(name, parts[0])
+        try waitUntil("it is unavailable") { memory.statistics.lookUps[.unavailable] == 1 }
+        #expect(try keys("dictum:1:v:*") == Set(parts))
+    }
+
     // MARK: Values that this node writes
+
+    @Test func `a version is written once the connection is back, though nothing is followed`() throws {
+        server.kill()
+        let client = memory.client
+        try waitUntil("it is gone") { !client.isBackgroundAvailable }
+        memory.publish([memory.store.sharable(try adopt(1), SharedRecord.ofTest(1, in: chain).body)])
+        try waitUntil("it could not be written") { publications[2] > 0 }
+        try server.start()
+        try waitUntil("it is there") { try keys("dictum:1:v:*").count == 1 }
+    }
+
+    @Test func `what is written again after a loss waits out an interruption`() throws {
+        for number in 0..<120 { _ = try adopt(number) }
+        server.kill()
+        let client = memory.client
+        try waitUntil("it is gone") { !client.isBackgroundAvailable && !client.isAvailable }
+        memory.heed(.caughtUp)
+        // A second one takes the place of the first.
+        memory.heed(.caughtUp)
+        try waitUntil("its turn has come") { memory.following.withLock { $0.repetition } == 2 }
+        try server.start()
+        try waitUntil("all are there") { try keys("dictum:1:v:*").count == 120 }
+        #expect(publications == [120, 0, 0])
+    }
 
     @Test
     func `a version that another node wrote for a short time lives for days once this one wants to write it`()
@@ -197,6 +251,18 @@ final class SharedMemoryWritingTests {
         memory.removeSuperseded([], now: 1_060)
         try waitUntil("the other one is gone") { try keys("dictum:1:v:*").count < 2 }
         #expect(try keys("dictum:1:v:*") == [places[0].key])
+    }
+
+    @Test func `a version that has one holder left stays though this node forgets it`() throws {
+        let record = SharedRecord.ofTest(1, in: chain)
+        let (name, key) = try put(record)
+        _ = try memory.store.adopt(record, holders: 1, now: 1_000)
+        memory.removeSuperseded([SharedDemand(name: name, change: -1, contact: 0)], now: 1_000)
+        let order = Purge(PurgeOrder(path: "/feed")) { _, _, _ in false }
+        #expect(memory.store.purge([order]).count == 1)
+        memory.removeSuperseded([], now: 1_000 + Superseded.pauseSeconds)
+        try send(RedisCommand("PING"), .background)
+        #expect(try keys("dictum:1:v:*") == [key])
     }
 
     @Test func `a version that another node has removed is written again while a client holds it`() throws {

@@ -1,12 +1,12 @@
 internal import Dictionaries
 internal import Foundation
 internal import Primitives
-internal import Redis
 internal import Storage
 internal import TestSupport
 internal import Testing
 
 @testable import Proxy
+@testable import Redis
 
 /// Nodes in this process that share one real Redis, each before an upstream of its own with the same script.
 final class TestFleet {
@@ -91,7 +91,10 @@ final class TestFleet {
     /// Waits until a node knows all announcements.
     func untilComplete(_ node: TestProxy) throws {
         try waitUntil("the node follows the others") {
-            memory(node)?.state.withLock { $0.isComplete } == true && memory(node)?.client.isAvailable == true
+            guard let memory = memory(node), memory.state.withLock({ $0.isComplete }) else { return false }
+            // A request may come to any loop, and each has a connection of its own.
+            let ready = memory.client.gate(.request).ready.withLock(\.count)
+            return ready == node.server.context.shared.loopCount
         }
     }
 

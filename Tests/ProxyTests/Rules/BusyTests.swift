@@ -60,6 +60,25 @@ private let allPlaces = 16 << 20
         for gate in gates { gate.open() }
     }
 
+    /// RFC 9111 section 5.2.2.6, and section 5.2.1.5 for requests.
+    @Test(arguments: [
+        ("no-transform", "max-age=0", 200), ("public", "no-transform", 200), ("public", "max-age=0", 304),
+    ])
+    func `what is sent as it came, or not at all, is so with all places taken, too`(
+        received: String, sent: String, status: Int
+    ) throws {
+        let proxy = try TestProxy(json(small.0, "Cache-Control: \(received)", #"ETag: "v1""#))
+        let gates = try proxy.blockPool(bytes: allPlaces)
+        let tag = status == 304 ? #""v1""# : #""v0""#
+        let answer = try proxy.fetch(
+            "/feed", "Accept-Encoding: zstd, gzip", "Cache-Control: \(sent)", "If-None-Match: \(tag)")
+        #expect(answer.status == status)
+        #expect(answer.coding == "identity")
+        #expect(answer["ETag"] == #""v1""#)
+        #expect(answer.carries(status == 200 ? small.0 : []))
+        for gate in gates { gate.open() }
+    }
+
     @Test func `the newest version once more needs no place, and keeps its offer and its tag`() throws {
         let proxy = try TestProxy(json(large.0))
         let before = try proxy.fetch("/feed")

@@ -58,6 +58,18 @@ extension TestProxy {
         #expect(try requests("delta-cached") == 63)
     }
 
+    @Test(arguments: [("private", "delta"), ("public", "delta-cached")])
+    func `nobody learns that another has got the same personal body`(control: String, reason: String) throws {
+        let personal = json(second, "Cache-Control: \(control), max-age=60")
+        let proxy = try TestProxy(
+            Origin([json(first, "Cache-Control: public, max-age=60"), personal, personal]), "explain: true")
+        _ = try proxy.fetch("/feed")
+        _ = try proxy.fetch("/feed", over: first, "Cookie: session=ann")
+        let answer = try proxy.fetch("/feed", over: first, "Cookie: session=bob")
+        #expect(answer["Dictum-Explain"]?.hasPrefix("dcz;reason=\(reason);") == true)
+        #expect(proxy.cache.hits == 1)
+    }
+
     @Test func `64 clients on 16 versions at once: every body exact, each delta compressed once`() throws {
         let versions = (0..<16).map { Feed.bytes(version: $0, items: 400) }
         let newest = Feed.bytes(version: 16, items: 400)

@@ -1,9 +1,10 @@
 internal import Dictionaries
-internal import Storage
+internal import Dispatch
 internal import TestSupport
 internal import Testing
 
 @testable import Proxy
+@testable import Storage
 
 private let first = Feed.bytes(version: 0, items: 80)
 private let second = Feed.bytes(version: 1, items: 80)
@@ -42,6 +43,21 @@ private func path(of body: [UInt8], in chain: ChainKey = feed) -> String {
         #expect(answer["ETag"]?.hasPrefix("\"") == true)
         #expect(answer["Link"] == nil && answer["Accept-Ranges"] == nil && answer["Date"] != nil)
         #expect(proxy.origin.requests.count == 4, "the upstream is not asked")
+    }
+
+    @Test func `a disk that hangs costs two seconds, and then it is unavailable, not gone`() throws {
+        let folder = try TemporaryFolder()
+        let store = folder.path + "/store"
+        let former = try named(store: store)
+        former.stop()
+        let proxy = try TestProxy(Origin([json(second)]), link, store: store)
+        let disk = proxy.server.context.store.loader.queue
+        disk.suspend()
+        let url = path(of: first)
+        let answer = try proxy.fetch(url)
+        #expect(answer.status == 503 && answer["Retry-After"] == "1")
+        disk.resume()
+        #expect(try proxy.fetch(url).carries(first))
     }
 
     @Test func `it may be cached for what is left of its life`() throws {

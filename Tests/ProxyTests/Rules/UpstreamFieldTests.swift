@@ -133,6 +133,13 @@ private func forwarded(
         }
     }
 
+    @Test func `a route's prefix comes behind the one that a trusted proxy has removed`() throws {
+        let proxy = try TestProxy(json(body), "routes: [{match: /api/*, strip_prefix: /api}]")
+        _ = try proxy.fetch("/api/feed", "X-Forwarded-Prefix: /edge")
+        let request = try #require(proxy.origin.requests.first)
+        #expect(request.target == "/feed" && request["X-Forwarded-Prefix"] == "/edge/api")
+    }
+
     @Test(arguments: [true, false])
     func `a request's body reaches the upstream whole`(isChunked: Bool) throws {
         let upload = Noise.bytes(300_000, seed: 5)

@@ -121,9 +121,11 @@ import Testing
         // whole process.
         await #expect(processExitsWith: .success) {
             let events = StoreEvents()
+            let former = try DictionaryStore.open(StoreFolder.sharedDatabase("full"))
+            former.admit(sampleBody(0, count: 50_000))
+            try #require(former.flush())
+            former.close()
             let store = try DictionaryStore.open(StoreFolder.sharedDatabase("full"), log: events.log)
-            store.admit(sampleBody(0, count: 50_000))
-            try #require(store.flush())
 
             signal(SIGXFSZ, SIG_IGN)
             limitFileSize(to: 200_000)
@@ -131,6 +133,9 @@ import Testing
             try #require(!store.flush())
             try #require(events.errors.count == 1)
             for seed in 0...10 { try #require(store.finds(sampleBody(seed, count: 50_000))) }
+            // What is only on the disk can still be read.
+            let cold = store.reader().version(chain: feedChain, digest: sampleBody(0, count: 50_000).digest)
+            try #require(await cold.loaded(store))
 
             limitFileSize(to: rlim_t.max)
             try #require(store.flush())

@@ -32,6 +32,20 @@ import Testing
         #expect(!purges.include(ChainKey(authority: "api.example", match: "/account"), url: nil, rank: 1))
     }
 
+    @Test func `an order that comes again and again displaces no other, and none brings back what went`() {
+        var purges = PurgeList(countMax: 2)
+        purges.add(purge(PurgeOrder(path: "/a"), rankMax: 100))
+        for time in 101...110 { purges.add(purge(PurgeOrder(path: "/feed"), rankMax: Int64(time))) }
+        #expect(purges.all.count == 2)
+        let other = ChainKey(authority: "api.example", match: "/a")
+        #expect(purges.forbid(other, url: "/a", rank: 100) && !purges.forbid(other, url: "/a", rank: 101))
+        #expect(purges.forbid(feedChain, url: "/feed", rank: 110))
+        #expect(!purges.forbid(feedChain, url: "/feed", rank: 111))
+        // A third one has no room, and the first may have been for anything.
+        purges.add(purge(PurgeOrder(host: "api.example"), rankMax: 50))
+        #expect(purges.forbid(other, url: "/a", rank: 100) && !purges.forbid(other, url: "/a", rank: 101))
+    }
+
     @Test func `an order reaches what came by a clock that was ahead`() throws {
         let store = try DictionaryStore.open(":memory:")
         let facts = VersionFacts(

@@ -360,6 +360,48 @@ import Testing
         #expect(folder.bytesOnDisk < 2_000_000, "and its room is given back")
     }
 
+    @Test func `a hand-over ends though the disk hangs`() throws {
+        first.admit(sampleBody(1))
+        first.writeQueue.suspend()
+        first.handOver(timeoutSeconds: 0.1)
+        first.writeQueue.resume()
+        // Whatever it waited for, it lets go of the store.
+        first.writeQueue.sync {}
+        let second = try DictionaryStore.open(folder.database)
+        #expect(second.finds(sampleBody(1)) && second.flush())
+    }
+
+    @Test func `what has failed while it heeded other processes is looked at once more`() throws {
+        let database = try #require(first.writer.database.withLock { $0 })
+        first.writeQueue.suspend()
+        defer { first.writeQueue.resume() }
+        _ = try database.noticesForeignWrites()
+        #expect(try !database.noticesForeignWrites())
+        database.forgetForeignWrites()
+        #expect(try database.noticesForeignWrites())
+    }
+
+    @Test func `a flush ends though changes never do`() throws {
+        for seed in 0..<200 { first.admit(sampleBody(seed), url: "/\(seed)") }
+        let versions = first.publisher.index.allVersions()
+        let isOver = Guarded(false)
+        let ended = Gate()
+        Thread.detachNewThread { [first] in
+            var now = 2_000
+            while !isOver.withLock({ $0 }) {
+                now += 1_000
+                for version in versions { first.touch(version, now: now) }
+            }
+            ended.open()
+        }
+        first.flush(timeoutSeconds: 60)
+        let free = Gate()
+        first.writeQueue.async { free.open() }
+        #expect(free.wait(), "the writer is still at it")
+        isOver.withLock { $0 = true }
+        #expect(ended.wait())
+    }
+
     @Test func `a writer that does not come to it is told of, and the request is taken back`() throws {
         first.admit(sampleBody(1))
         #expect(first.flush())

@@ -79,6 +79,9 @@ struct StoreDatabase: Sendable {
         }
     }
 
+    /// Has the next call of `noticesForeignWrites` return true.
+    func forgetForeignWrites() { dataVersion.withLock { $0 = nil } }
+
     func hasRow(of version: Version) throws(StoreDatabaseError) -> Bool {
         try read { database in
             let table = version.chainKey.scope.isSealed ? "private_version" : "version"

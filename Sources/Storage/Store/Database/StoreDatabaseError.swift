@@ -4,7 +4,8 @@ internal import GRDB
 enum StoreDatabaseError: Error {
     /// The file is invalid; it is set aside.
     case damaged(String)
-    /// The disk cannot be written for now, mostly because it is full; the store tries again, on a new connection if this one is lost.
+    /// The disk cannot be written for now, mostly because it or a quota is full; the store tries again, on a new connection if
+    /// this one is lost.
     case unavailable(String, connectionLost: Bool)
     /// Another process holds a lock; the store tries again.
     case locked(String)
@@ -55,6 +56,9 @@ enum StoreDatabaseError: Error {
             self = .damaged(text)
         case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG, .SQLITE_RANGE:
             self = .rejected(text)
+        // A quota, or a disk that can only be read now: what is there can still be read over this connection.
+        case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_WRITE:
+            self = .unavailable(text, connectionLost: false)
         case .SQLITE_IOERR:
             self = .failing(text)
         case .SQLITE_BUSY, .SQLITE_LOCKED:

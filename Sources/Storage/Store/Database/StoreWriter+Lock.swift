@@ -49,6 +49,8 @@ extension StoreWriter {
             if database.isReplaced { return goOnWithoutFile() }
             if try database.noticesForeignWrites() { try removeAsAsked(database) }
         } catch {
+            // What commands have asked for stays asked for, also if nobody writes any more.
+            openDatabase?.forgetForeignWrites()
             failed(error)
         }
     }

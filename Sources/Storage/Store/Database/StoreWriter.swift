@@ -98,7 +98,7 @@ final class StoreWriter: Sendable {
     /// Writes everything that is pending, one transaction per batch, until the disk fails.
     ///
     /// Later changes are scheduled separately, so that a busy store does not make many small transactions. A forced
-    /// drain writes them too.
+    /// drain goes on once more, for what making room has removed, but not for as long as changes come.
     func drain(isForced: Bool = false) {
         dispatchPrecondition(condition: .onQueue(queue))
         isScheduled.store(false, ordering: .releasing)
@@ -106,13 +106,15 @@ final class StoreWriter: Sendable {
         memory.hot.withLock { $0.makeRoom(forIndex: indexBytes) }
         if isForced { memory.state.withLock { $0.pending.releaseDemands() } }
         do {
+            var rounds = isForced ? 2 : 1
             while let database = try usableDatabase(isForced: isForced) {
                 memory.evictPrivateBeyondBudget()
                 var (batch, isLast) = takeBatch()
                 pack(&batch)
                 let isWritten = try makeSpaceAndWrite(batch, to: database)
                 if batch.isEmpty { break }
-                if isLast, isWritten, !isForced {
+                if isLast, isWritten { rounds -= 1 }
+                if rounds == 0 {
                     // Note the size on disk, and give back some free pages.
                     _ = try makeSpace(for: PendingWrites.Batch(), in: database)
                     break

@@ -100,18 +100,24 @@ package struct Purge: Sendable {
 
     /// Returns the order that does what both do, if they differ only in their users.
     fileprivate func merged(with later: Purge) -> Purge? {
-        guard let ranks = rankMaxOfOwners, let others = later.rankMaxOfOwners,
-            ranks.count + others.count <= Self.ownersMax
-        else { return nil }
         var merged = later
         merged.order.owners = order.owners
         guard merged.order == order else { return nil }
+        merged.rankMax = max(rankMax, later.rankMax)
+        merged.heededAt = max(heededAt, later.heededAt)
+        if isRepeated(by: later) { return merged }
+        guard let ranks = rankMaxOfOwners, let others = later.rankMaxOfOwners,
+            ranks.count + others.count <= Self.ownersMax
+        else { return nil }
         let all = ranks.merging(others, uniquingKeysWith: max)
         merged.rankMaxOfOwners = all
         merged.order.owners = Set(all.keys)
-        merged.rankMax = max(rankMax, later.rankMax)
-        merged.heededAt = max(heededAt, later.heededAt)
         return merged
+    }
+
+    /// Returns true if a later order is the same for everybody; a route may be for other paths by then.
+    fileprivate func isRepeated(by later: Purge) -> Bool {
+        order == later.order && order.owners == nil && order.route == nil
     }
 
     private static let ownersMax = 4_096
@@ -145,10 +151,12 @@ package struct PurgeList: Sendable {
 
     /// Adds a purge.
     ///
-    /// Those that differ only in their users are one, so that many log-outs cost one visit of the store.
+    /// Those that differ only in their users are one, so that many log-outs cost one visit of the store. One that comes again
+    /// and again takes one place.
     package mutating func add(_ purge: Purge) {
-        if let last = all.indices.last, let merged = all[last].merged(with: purge) {
-            all[last] = merged
+        let like = all.firstIndex { $0.isRepeated(by: purge) } ?? all.indices.last
+        if let like, let merged = all[like].merged(with: purge) {
+            all[like] = merged
         } else {
             all.append(purge)
             guard all.count > countMax else { return }
@@ -169,6 +177,11 @@ package struct PurgeList: Sendable {
 
     package func include(_ chain: ChainKey, url: String?, rank: Int64) -> Bool {
         all.contains { $0.includes(chain, url: url, rank: rank) }
+    }
+
+    /// Returns true if a version may not come back: an order includes it, or one that went may have.
+    package func forbid(_ chain: ChainKey, url: String?, rank: Int64) -> Bool {
+        rank <= forgottenRank || include(chain, url: url, rank: rank)
     }
 }
 
