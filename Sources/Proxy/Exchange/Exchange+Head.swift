@@ -12,15 +12,9 @@ extension Exchange {
         head.headers.removeConnectionFields(except: head.status == .upgradeRequired ? .upgrade : nil)
         head.headers.removeTrailerNames()
         takeIdentity(from: &head.headers)
-        if context.configuration.explain { head.headers.remove(.dictumExplain) }
-        heedSwitch()
-        let read = ResponseFacts(head, framing: framing, types: route.policy.types)
-        var draft = ResponseDraft(head, framing: framing, facts: read)
+        var draft = draft(of: head, framing: framing)
         let isEventStream = MediaTypes.isEventStream(draft.response.facts.contentType)
         if isEventStream { body = ResponseBody(memory: share.memory, isEventStream: true) }
-        keepHead(of: &draft.response)
-        editFields(of: &draft.response)
-        settleFreshness(of: &draft.response, on: route, for: facts)
         if draft.response.head.status.isBodiless || request.method == .head { return respondBodiless(draft) }
         draft.response.target = target(for: draft.response)
         draft.response.offerForm = offerForm(draft.response)
@@ -38,6 +32,21 @@ extension Exchange {
         let former = length.flatMap { newestBody(draft.response, count: $0) }
         _ = body.hold(expecting: length, bytesMax: holdBytesMax, repeating: former)
         hold(draft)
+    }
+
+    /// Reads what decides about a response of the upstream, or about a stored one that it has confirmed, and edits its head as
+    /// the route says.
+    func draft(
+        of head: consuming ResponseHead, framing: BodyFraming, stored: Body? = nil, keepsHead: Bool = true
+    ) -> ResponseDraft {
+        if context.configuration.explain { head.headers.remove(.dictumExplain) }
+        heedSwitch()
+        let read = ResponseFacts(head, framing: framing, types: route.policy.types)
+        var draft = ResponseDraft(head, framing: framing, facts: read, stored: stored)
+        if keepsHead { keepHead(of: &draft.response) }
+        editFields(of: &draft.response)
+        settleFreshness(of: &draft.response, on: route, for: facts)
+        return draft
     }
 
     /// Plans a response that the upstream coded: its bytes go out untouched, unless the client gains by decoding.

@@ -87,16 +87,10 @@ extension Exchange {
 
     /// Goes on as if the upstream had sent the body whole; it is hashed already.
     private func planStored(_ stored: StoredResponse, confirmedBy notModified: ResponseHead, _ body: Body) {
-        var head = Revalidation.updated(stored.kept.head, by: notModified)
         let isKept = Revalidation.isUnchanged(stored.kept.head, by: notModified)
-        if context.configuration.explain { head.headers.remove(.dictumExplain) }
-        heedSwitch()
-        let framing = BodyFraming.length(UInt64(body.count))
-        let facts = ResponseFacts(head, framing: framing, types: route.policy.types)
-        var draft = ResponseDraft(head, framing: framing, facts: facts, stored: body)
-        if !isKept { keepHead(of: &draft.response) }
-        editFields(of: &draft.response)
-        settleFreshness(of: &draft.response, on: route, for: self.facts)
+        var draft = draft(
+            of: Revalidation.updated(stored.kept.head, by: notModified), framing: .length(UInt64(body.count)),
+            stored: body, keepsHead: !isKept)
         draft.response.target = target(for: draft.response)
         // The 304 has changed the head: the response may no longer be stored, or it varies by other fields now.
         let version = stored.version

@@ -175,15 +175,19 @@ final class LinkRegistry: Sendable {
         _ chain: ChainKey, variant: String, index: DictionaryIndex.Reader, lifeSeconds: Int, now: Int
     ) -> Version? {
         let current = index.named(chain: chain, variant: variant, now: now)
-        if let current, now < current.pinnedUntil - life(of: current, atMost: lifeSeconds) {
-            state.withLock { $0.watch(current, lifeSeconds: lifeSeconds, now: now) }
-            store.touch(current, now: now)
-            return current
-        }
+        if let current, goesOnNaming(current, lifeSeconds: lifeSeconds, now: now) { return current }
         guard let fresh = proven(chain, variant: variant, named: current, index),
             name(fresh, replacing: current, lifeSeconds: lifeSeconds, now: now)
         else { return current }
         return fresh
+    }
+
+    /// Keeps the version that Links name, if it still has a whole life before it; returns false otherwise.
+    private func goesOnNaming(_ current: Version, lifeSeconds: Int, now: Int) -> Bool {
+        guard now < current.pinnedUntil - life(of: current, atMost: lifeSeconds) else { return false }
+        state.withLock { $0.watch(current, lifeSeconds: lifeSeconds, now: now) }
+        store.touch(current, now: now)
+        return true
     }
 
     // MARK: Built dictionaries
@@ -223,11 +227,7 @@ final class LinkRegistry: Sendable {
     /// The operator vouches for it, so that it needs no proof. The version that was named before keeps its time.
     func named(_ version: Version, index: DictionaryIndex.Reader, lifeSeconds: Int, now: Int) -> Version? {
         let current = index.named(chain: version.chainKey, variant: version.variant, now: now)
-        if let current, current.id == version.id,
-            now < current.pinnedUntil - life(of: current, atMost: lifeSeconds)
-        {
-            state.withLock { $0.watch(current, lifeSeconds: lifeSeconds, now: now) }
-            store.touch(current, now: now)
+        if let current, current.id == version.id, goesOnNaming(current, lifeSeconds: lifeSeconds, now: now) {
             return current
         }
         return name(version, replacing: current, lifeSeconds: lifeSeconds, now: now) ? version : nil

@@ -77,8 +77,7 @@ extension DictionaryStore {
         }
         let admitted = memory.state.withLock { state -> StoreState.Admitted? in
             if let rank = begunAt ?? slot?.rank,
-                rank <= state.purges.forgottenRank
-                    || state.purges.include(key.chainKey, url: key.url, rank: rank)
+                state.purges.forbid(key.chainKey, url: key.url, rank: rank)
             {
                 return nil
             }
