@@ -105,20 +105,30 @@ struct VersionCopy: ~Copyable {
         self.removal = removal
     }
 
-    /// Adds a piece of the body; returns false if there is no room for it or it is malformed.
+    /// Adds a piece of the body, or of what is to be decoded; returns false if there is no room for it.
     mutating func append(_ piece: Span<UInt8>) -> Bool {
-        guard removal != nil else {
-            bytes.append(piece)
-            return fits
+        guard removal == nil else {
+            removal?.append(piece)
+            return true
         }
-        removal?.append(piece)
-        while removal?.isBehind == true {
-            do throws(CodingRemoval.Failure) {
-                try removal?.decodePiece(into: &bytes, takesAll: false)
-            } catch {
-                return false
-            }
-            guard slot.extend(to: bytes.count) else { return false }
+        bytes.append(piece)
+        return fits
+    }
+
+    /// True while there is something left to decode.
+    var isBehind: Bool {
+        switch removal {
+        case .some(let removal): removal.isBehind
+        case .none: false
+        }
+    }
+
+    /// Decodes a piece for the copy; returns false if there is no room for it or it is malformed.
+    mutating func decodePiece() -> Bool {
+        do throws(CodingRemoval.Failure) {
+            try removal?.decodePiece(into: &bytes, takesAll: false)
+        } catch {
+            return false
         }
         return fits
     }

@@ -114,13 +114,17 @@ extension Exchange {
             let reason = result.obstacle ?? .notShorter
             return respondUncoded(draft, held, because: reason, result, deltaBytes: deltaBytes)
         }
-        // Clients that get or hold the same personal bytes must not learn of each other.
-        let isForAll = deltaScope == .public && audience(of: draft.response.facts) != .personal
-        let mayTell = isForAll || route.policy.scope == .private
+        let mayTell = mayTellOfOthers(draft.response)
         let final = Decision(
             coding: decision.coding, reason: result.isShared && mayTell ? .deltaCached : decision.reason,
             upstreamCodingHandling: decision.upstreamCodingHandling)
         respond(draft, held, final, result, coded, deltaBytes: deltaBytes)
+    }
+
+    /// Returns true if the client may see that another one has got the same delta: those that get or hold the same personal
+    /// bytes must not learn of each other.
+    private func mayTellOfOthers(_ response: UpstreamResponse) -> Bool {
+        route.policy.scope == .private || deltaScope == .public && audience(of: response.facts) != .personal
     }
 
     /// Responds in the best way that takes no time, because all places for large jobs are taken.
@@ -214,7 +218,7 @@ extension Exchange {
         noteFirst(draft.response, bodyBytes: held.count, sentBytes: bytes.count)
         explain(
             decision, in: &draft, sent: (held.count, bytes.count),
-            microseconds: result.nanoseconds / 1000)
+            microseconds: mayTellOfOthers(draft.response) ? result.nanoseconds / 1000 : nil)
         let hasTrailers =
             body.hasTrailers && !body.trailers(isCodingChanged: edits.isCodingChanged).isEmpty
         // In HTTP/1.1 trailers follow only a chunked body.

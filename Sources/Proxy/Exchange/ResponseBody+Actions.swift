@@ -138,6 +138,11 @@ extension ResponseBody {
 
     private mutating func stepPassing(hasRoom: Bool) -> Step {
         if hasRoom { outputMemory = nil }
+        if isCopyBehind {
+            guard takesTurn() else { return yield() }
+            decodeCopy()
+            return .again
+        }
         guard trailers != nil else { return .wait }
         if copy?.isComplete() == false { copy = nil }
         return endStream()

@@ -143,6 +143,18 @@ extension ResponseBody {
     mutating func addToCopy(_ piece: Span<UInt8>) {
         guard copy != nil else { return }
         let fits = copy?.append(piece) == true
+        keepCopy(if: fits)
+    }
+
+    /// Decodes a piece for the copy alone.
+    mutating func decodeCopy() {
+        let before = copy?.bytes.count ?? 0
+        let fits = copy?.decodePiece() == true
+        decodedInTurn += (copy?.bytes.count ?? 0) - before
+        keepCopy(if: fits)
+    }
+
+    private mutating func keepCopy(if fits: Bool) {
         if !fits || isInflated(copy?.bytes.count ?? 0) { copy = nil }
     }
 

@@ -127,7 +127,15 @@ struct ResponseBody: ~Copyable {
         }
         switch removal {
         case .some(let removal): return !removal.isBehind
-        case .none: return true
+        case .none: return !isCopyBehind
+        }
+    }
+
+    /// True while the upstream's bytes have gone to the client, and are still to be decoded for the store.
+    var isCopyBehind: Bool {
+        switch copy {
+        case .some(let copy): copy.isBehind
+        case .none: false
         }
     }
 

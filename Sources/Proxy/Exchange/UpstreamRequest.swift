@@ -99,7 +99,12 @@ enum UpstreamRequest {
         head.target = target
         // A trusted proxy may have removed another one before.
         head.headers.replace(
-            .xForwardedPrefix, with: (head.headers.first(.xForwardedPrefix) ?? "") + prefix.text)
+            .xForwardedPrefix, with: former(head.headers.values(.xForwardedPrefix)) + prefix.text)
+    }
+
+    /// Returns the prefix that trusted proxies have removed, each of which may have added a line, without a slash at its end.
+    private static func former(_ lines: [String]) -> String {
+        lines.map { String($0.reversed().drop { $0 == "/" }.reversed()) }.joined()
     }
 
     /// Removes the fields that describe the client's bytes, and its wish for a 100, which Dictum has fulfilled.

@@ -207,13 +207,16 @@ extension SharedMemory {
 
     /// Writes the first versions that no announcement names; returns the others.
     private func repeatSome(of versions: ArraySlice<Storage.Version>) -> ArraySlice<Storage.Version> {
+        // Half of it, since bodies of the last call may still come from the disk.
+        var room = publications.withLock { $0.room } / 2
         var (rest, count) = (versions, 0)
-        while count < Self.repeatedBatch, let version = rest.popFirst() {
+        while count < Self.repeatedBatch, room > 0, let version = rest.popFirst() {
             guard let name = store.name(of: version, commonKeys) else { continue }
             note(version, as: name)
             if repeatPromises(of: version) { count += 1 }
             guard !state.withLock({ $0.index.contains(name) }) else { continue }
             count += 1
+            room -= version.bytes
             publish(stored: version)
         }
         return rest

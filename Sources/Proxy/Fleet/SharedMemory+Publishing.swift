@@ -10,8 +10,11 @@ struct Publications: Sendable {
     private(set) var bytes = 0
     /// True while a write is scheduled or under way.
     private(set) var isScheduled = false
-    /// The versions that had to go, as others took their room.
+    /// The versions that were given up: others took their room, or they could not be written.
     private(set) var dropped = 0
+    /// The number of versions in the next batch: fewer after one that failed, perhaps because it was too large or too slow.
+    private var batchCount = batchMax
+    private var hasFailedAlone = false
 
     /// The provisional versions that are written per second, so that a crawler does not fill the shared store.
     private var provisional = TokenBucket()
@@ -21,12 +24,15 @@ struct Publications: Sendable {
     private let bytesMax: Int
     private static let countMax = 4096
     private static let batchBytes = 4 << 20
-    private static let batchCount = 64
+    private static let batchMax = 64
 
     init(bytesMax: Int) { self.bytesMax = bytesMax }
 
     /// The bodies of a batch, of which the client takes more at a time than wait here.
     private var batchBytes: Int { min(Self.batchBytes, bytesMax / 2) }
+
+    /// The bytes of bodies that may be added without the loss of any.
+    var room: Int { bytesMax - bytes }
 
     /// Adds versions, and returns true if the caller must schedule a write.
     ///
@@ -55,8 +61,21 @@ struct Publications: Sendable {
         dropped += surplus
     }
 
-    /// Puts versions back that could not be written, before all that came later.
+    mutating func noteSuccess() {
+        batchCount = min(2 * batchCount, Self.batchMax)
+        hasFailedAlone = false
+    }
+
+    /// Puts versions back that could not be written, before all that came later; gives up one that fails alone twice.
     mutating func putBack(_ versions: [SharableVersion]) {
+        let isAlone = versions.count == 1
+        guard !isAlone || !hasFailedAlone else {
+            hasFailedAlone = false
+            dropped += 1
+            return
+        }
+        hasFailedAlone = isAlone
+        batchCount = max(versions.count / 2, 1)
         waiting.insert(contentsOf: versions, at: 0)
         bytes += versions.reduce(0) { $0 + $1.body.count }
         dropSurplus()
@@ -64,7 +83,7 @@ struct Publications: Sendable {
 
     mutating func take() -> [SharableVersion] {
         var (count, size) = (0, 0)
-        while count < min(waiting.count, Self.batchCount), count == 0 || size < batchBytes {
+        while count < min(waiting.count, batchCount), count == 0 || size < batchBytes {
             size += waiting[count].body.count
             count += 1
         }
@@ -94,8 +113,10 @@ extension SharedMemory {
     /// Has versions written to the shared store, unless another node has done so.
     func publish(_ versions: [SharableVersion]) {
         let some = versions.filter { $0.chainKey.scope == .public || commonKeys != nil }
+        guard !some.isEmpty else { return }
+        work.async { [self] in some.forEach(takeHolders) }
         let now = SystemClock.monotonicNanoseconds
-        guard !some.isEmpty, publications.withLock({ $0.add(some, now: now) }) else { return }
+        guard publications.withLock({ $0.add(some, now: now) }) else { return }
         schedulePublication(afterMilliseconds: .random(in: 0...Self.pauseMilliseconds))
     }
 
@@ -113,6 +134,10 @@ extension SharedMemory {
     }
 
     private func writeNext() {
+        // The connection may be back soon, without an interruption of what is followed.
+        guard client.isBackgroundAvailable else {
+            return endPublication(pauseMilliseconds: Self.retryMilliseconds)
+        }
         let batch = publications.withLock { $0.take() }
         let writings = batch.compactMap(writing)
         guard !writings.isEmpty else { return endPublication() }
@@ -121,20 +146,12 @@ extension SharedMemory {
                 work.async { [self] in written(writings, result) }
             }
         } catch {
-            // One that never has room must not keep the others waiting.
-            guard error != .busy || writings.count > 1 else {
-                counters.withLock { $0.publishFailures += 1 }
-                return endPublication()
-            }
             repeatLater(writings)
         }
     }
 
-    /// Has versions written once more: the connection may be back soon, without an interruption of what is followed.
-    ///
-    /// What has been written already stays as it is.
+    /// Has versions written, or announced, once more; what is there already stays as it is.
     private func repeatLater(_ writings: [Writing]) {
-        counters.withLock { $0.publishFailures += writings.count }
         publications.withLock { $0.putBack(writings.map(\.version)) }
         endPublication(pauseMilliseconds: Self.retryMilliseconds)
     }
@@ -144,10 +161,6 @@ extension SharedMemory {
         guard let name = version.name(commonKeys), let key = names.key(of: name) else { return nil }
         let record = version.record
         guard !isPurged(record.chain, url: record.url, rank: record.rank) else { return nil }
-        note(version.version, as: name)
-        if let told = state.withLock({ $0.index.takeHolders(of: name) }) {
-            store.add(told, to: version.version)
-        }
         guard !state.withLock({ $0.index.contains(name) }) else {
             counters.withLock { $0.alreadyThere += 1 }
             return nil
@@ -162,6 +175,14 @@ extension SharedMemory {
             RedisCommand.setIfAbsent(Array(key.utf8), to: value, seconds: life)
         }
         return Writing(version: version, name: name, news: news, keys: keys, commands: commands)
+    }
+
+    /// Notes where a version is, and gives it the holders that other nodes have told of.
+    private func takeHolders(of version: SharableVersion) {
+        guard let name = version.name(commonKeys) else { return }
+        note(version.version, as: name)
+        guard let told = state.withLock({ $0.index.takeHolders(of: name) }) else { return }
+        store.add(told, to: version.version)
     }
 
     /// Notes where a sealed version is.
@@ -192,8 +213,11 @@ extension SharedMemory {
             counters.published += written
         }
         lengthenLives(of: short)
-        announce(taken)
-        endPublication()
+        announce(taken) { [self] isAnnounced in
+            guard isAnnounced else { return repeatLater(writings) }
+            publications.withLock { $0.noteSuccess() }
+            endPublication()
+        }
     }
 
     /// Has values live as long as those of versions in demand; returns false if nothing was sent.
@@ -204,8 +228,8 @@ extension SharedMemory {
         return (try? client.send(commands, .background) { _ in }) != nil
     }
 
-    /// Announces versions to the other nodes.
-    func announce(_ news: [SharedNews]) {
+    /// Announces versions to the other nodes, and calls `onEnd` once, with false if that has failed for now.
+    func announce(_ news: [SharedNews], onEnd: @escaping @Sendable (Bool) -> Void = { _ in }) {
         var commands: [RedisCommand] = []
         var promises: [PromisedIDs.Promise] = []
         for isSealed in [false, true] {
@@ -220,8 +244,16 @@ extension SharedMemory {
                 return .append(to: Array(stream.utf8), fields, lengthMax: Self.newsMax)
             }
         }
-        guard !commands.isEmpty else { return }
-        if (try? client.send(commands, .background) { _ in }) == nil { promised(promises) }
+        guard !commands.isEmpty else { return onEnd(true) }
+        do throws(RedisFailure) {
+            try client.send(commands, .background) { [work] result in
+                let isSent = if case .success = result { true } else { false }
+                work.async { onEnd(isSent) }
+            }
+        } catch {
+            promised(promises)
+            onEnd(false)
+        }
     }
 
     private func endPublication(pauseMilliseconds: Int = 1) {

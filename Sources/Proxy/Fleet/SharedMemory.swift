@@ -57,7 +57,7 @@ final class SharedMemory: Sendable {
     let following: Guarded<Following>
     let superseded = Guarded(Superseded())
     let purgeMaker: PurgeMaker
-    let purges = Guarded((former: PurgeList(), waiting: PurgeList(countMax: .max)))
+    let purges = Guarded((former: PurgeList(countMax: 1024), waiting: PurgeList(countMax: .max)))
     let waitingOrders = Guarded(WaitingOrders())
     /// The keys to be removed from the shared store, in batches, which it has not confirmed.
     let waitingDeletions = Guarded<[[[UInt8]]]>([])

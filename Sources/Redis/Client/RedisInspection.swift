@@ -100,11 +100,11 @@ package final class RedisSession: Sendable {
 
     package var lastWarning: String? { warnings.withLock { $0.last } }
 
-    /// The time for the other addresses of the name after the first has failed: it may be that of a replica.
-    private static let otherAddressesNanoseconds: Int64 = 1_000_000_000
-
     /// Connects; returns false if that fails or takes too long.
-    package func connect(milliseconds: Int) -> Bool {
+    ///
+    /// - Parameter othersMilliseconds: The time for the other addresses of the name after the first has failed: it may be that
+    ///   of a replica.
+    package func connect(milliseconds: Int, othersMilliseconds: Int = 2_000) -> Bool {
         client.start()
         var end = SystemClock.monotonicNanoseconds + Int64(milliseconds) * 1_000_000
         var hasFailed = false
@@ -113,10 +113,11 @@ package final class RedisSession: Sendable {
             guard now < end else { return false }
             if !hasFailed, !warnings.withLock(\.isEmpty) {
                 hasFailed = true
-                end = min(end, now + Self.otherAddressesNanoseconds)
+                end = min(end, now + Int64(othersMilliseconds) * 1_000_000)
             }
             usleep(2_000)
         }
+        warnings.withLock { $0 = [] }
         return true
     }
 

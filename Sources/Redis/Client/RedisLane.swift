@@ -24,6 +24,8 @@ final class RedisLane: Handler {
         let commands: [RedisCommand]
         /// The time of the loop's clock at which the caller no longer waits.
         let deadline: Int64
+        /// True if nobody waits for the reply, and it tells nothing of those that somebody waits for.
+        var isSignOfLife = false
         let ending: (Result<[RESPValue], RedisFailure>) -> Void
     }
 
@@ -32,6 +34,7 @@ final class RedisLane: Handler {
         let sentNanoseconds: Int64
         let sentAt: Int64
         let deadline: Int64
+        let isSignOfLife: Bool
         var replies: [RESPValue] = []
         /// Nil once the caller no longer waits.
         var ending: ((Result<[RESPValue], RedisFailure>) -> Void)?
@@ -193,7 +196,8 @@ final class RedisLane: Handler {
         waiting.append(
             Waiting(
                 count: batch.commands.count, sentNanoseconds: SystemClock.monotonicNanoseconds,
-                sentAt: core.now, deadline: batch.deadline, ending: batch.ending))
+                sentAt: core.now, deadline: batch.deadline, isSignOfLife: batch.isSignOfLife,
+                ending: batch.ending))
         var count = 0
         for command in batch.commands {
             connection.send(command.bytes)
@@ -226,7 +230,7 @@ final class RedisLane: Handler {
         guard waiting[0].replies.count == waiting[0].count else { return }
         let batch = waiting.removeFirst()
         let microseconds = Int((SystemClock.monotonicNanoseconds - batch.sentNanoseconds) / 1000)
-        if terms.urgency == .request { client.noteReply(microseconds: microseconds) }
+        if terms.urgency == .request, !batch.isSignOfLife { client.noteReply(microseconds: microseconds) }
         if batch.ending != nil { breaker.noteReply() }
         end(batch, .success(batch.replies))
     }
@@ -238,7 +242,7 @@ final class RedisLane: Handler {
             if let phaseEnd, phaseEnd <= core.now { start() }
             return updateDeadline()
         }
-        if let first = waiting.first, core.now - max(lastHeard, first.sentAt) >= terms.silenceMax {
+        if let first = waiting.first, core.now - max(lastHeard, first.sentAt) >= silenceMax(for: first) {
             return fail("no reply for \(terms.silenceMax) ms")
         }
         for index in waiting.indices {
@@ -259,7 +263,16 @@ final class RedisLane: Handler {
     private func keepAlive() {
         guard phase == .ready, waiting.isEmpty, core.now - lastHeard >= terms.idleMax else { return }
         submit(
-            Batch(commands: [RedisCommand("PING")], deadline: core.now + terms.silenceMax) { _ in })
+            Batch(
+                commands: [RedisCommand("PING")], deadline: core.now + Self.idleSilenceMax, isSignOfLife: true
+            ) { _ in })
+    }
+
+    /// A server that stands still while nobody asks it for anything need not reply as fast.
+    private static let idleSilenceMax: Int64 = 5_000
+
+    private func silenceMax(for batch: Waiting) -> Int64 {
+        batch.isSignOfLife ? max(Self.idleSilenceMax, terms.silenceMax) : terms.silenceMax
     }
 
     private func updateDeadline() {
@@ -268,7 +281,7 @@ final class RedisLane: Handler {
         if phase == .ready, waiting.isEmpty { deadline = lastHeard + terms.idleMax }
         for batch in waiting where batch.ending != nil { deadline = min(deadline, batch.deadline) }
         if let first = waiting.first {
-            deadline = min(deadline, max(lastHeard, first.sentAt) + terms.silenceMax)
+            deadline = min(deadline, max(lastHeard, first.sentAt) + silenceMax(for: first))
         }
         core.setDeadline(token, deadline == .max ? nil : deadline)
     }

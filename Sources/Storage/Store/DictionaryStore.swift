@@ -90,7 +90,7 @@ package final class DictionaryStore: Sendable {
 
     /// Has the writer do something after what it is at, and waits for it; returns false if time is up before.
     @discardableResult
-    private func onWriter(within seconds: Double, _ work: @escaping @Sendable (StoreWriter) -> Void) -> Bool {
+    func onWriter(within seconds: Double, _ work: @escaping @Sendable (StoreWriter) -> Void) -> Bool {
         let done = DispatchSemaphore(value: 0)
         writer.queue.async { [writer] in
             work(writer)

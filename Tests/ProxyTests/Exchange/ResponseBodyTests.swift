@@ -277,6 +277,32 @@ private let json = Feed.bytes(version: 0, items: 40)
         #expect(end.copy == (isValid ? json : nil))
     }
 
+    @Test func `a copy of what a few bytes stand for is decoded in turns, with no more input meanwhile`()
+        throws
+    {
+        let (store, slot) = try storeWithSlot()
+        defer { store.close() }
+        let whole = Feed.bytes(version: 0, items: 12_000)
+        let coded = try Codec.encode(whole.span, .gzip)
+        #expect(whole.count > 2 << 20)
+        let removal = CodingRemoval(.gzip, limits: DecoderLimits(maxBytes: 8 << 20), memory: share)
+        let copy = VersionCopy(slot: slot, bytesMax: 8 << 20, removal: removal)
+        var body = ResponseBody(memory: share)
+        body.stream(nil, .none, copy: copy, after: SentResponse(length: nil))
+        let sent = send(coded, to: &body)
+        let wantsInput = body.wantsInput
+        #expect(sent.written == coded && sent.names.last == "yield" && !wantsInput)
+        var log = end(&body)
+        var turns = 1
+        while log.names == ["yield"], turns < 10 {
+            body.resume()
+            log = actions(of: &body)
+            turns += 1
+        }
+        #expect(turns > 1 && log.names == ["admit"])
+        #expect(log.copy == whole)
+    }
+
     @Test func `a response without a body ends with the upstream's`() {
         var body = ResponseBody(memory: share)
         #expect(actions(of: &body).names == [])

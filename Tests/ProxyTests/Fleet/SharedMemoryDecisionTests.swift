@@ -115,7 +115,33 @@ internal import Testing
         _ = publications.add(Array(versions[7...8]), now: 0)
         publications.putBack(failed)
         #expect(publications.bytes == 3 * size && publications.dropped == 15)
-        #expect(publications.take().first?.body.digest == versions[6].body.digest, "the oldest that has room")
+        #expect(
+            publications.take().map(\.body.digest) == [versions[6].body.digest],
+            "the oldest that has room, alone")
+    }
+
+    @Test func `one version that cannot be written keeps no other waiting`() throws {
+        let versions = try (0..<9).map { number in
+            let record = SharedRecord.ofTest(number, in: chain)
+            return memory.store.sharable(
+                try memory.store.adopt(record, holders: 1, now: 1_000), record.body)
+        }
+        let bad = versions[3].body.digest
+        var publications = Publications(bytesMax: 1 << 20)
+        _ = publications.add(versions, now: 0)
+        var (written, attempts): ([Digest], Int) = ([], 0)
+        while publications.bytes > 0, attempts < 100 {
+            attempts += 1
+            let batch = publications.take()
+            if batch.contains(where: { $0.body.digest == bad }) {
+                publications.putBack(batch)
+            } else {
+                publications.noteSuccess()
+                written += batch.map(\.body.digest)
+            }
+        }
+        #expect(written == versions.map(\.body.digest).filter { $0 != bad })
+        #expect(publications.dropped == 1 && attempts < 20)
     }
 
     @Test(arguments: [0, 1_000, 9_223_372_036_854_775, .max] as [UInt64], [false, true])
@@ -180,7 +206,7 @@ internal import Testing
         memory.publish([memory.store.sharable(version, candidate)])
         try waitUntil("all eleven count") { version.holders == 11 }
         memory.publish([memory.store.sharable(version, body)])
-        try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }
+        memory.work.sync {}
         #expect(version.holders == 11, "once")
         #expect(memory.state.withLock { $0.index.holders(of: news(1).name) } == 0)
     }

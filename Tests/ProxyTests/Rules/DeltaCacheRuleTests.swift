@@ -67,6 +67,7 @@ extension TestProxy {
         _ = try proxy.fetch("/feed", over: first, "Cookie: session=ann")
         let answer = try proxy.fetch("/feed", over: first, "Cookie: session=bob")
         #expect(answer["Dictum-Explain"]?.hasPrefix("dcz;reason=\(reason);") == true)
+        #expect(answer["Dictum-Explain"]?.contains("micros=") == (control == "public"))
         #expect(proxy.cache.hits == 1)
     }
 

@@ -54,9 +54,9 @@ private func path(of body: [UInt8], in chain: ChainKey = feed) -> String {
         let disk = proxy.server.context.store.loader.queue
         disk.suspend()
         let url = path(of: first)
-        let answer = try proxy.fetch(url)
-        #expect(answer.status == 503 && answer["Retry-After"] == "1")
+        let answer = Result { try proxy.fetch(url) }
         disk.resume()
+        #expect(try answer.get().status == 503 && answer.get()["Retry-After"] == "1")
         #expect(try proxy.fetch(url).carries(first))
     }
 

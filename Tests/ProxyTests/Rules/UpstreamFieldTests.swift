@@ -135,9 +135,9 @@ private func forwarded(
 
     @Test func `a route's prefix comes behind the one that a trusted proxy has removed`() throws {
         let proxy = try TestProxy(json(body), "routes: [{match: /api/*, strip_prefix: /api}]")
-        _ = try proxy.fetch("/api/feed", "X-Forwarded-Prefix: /edge")
+        _ = try proxy.fetch("/api/feed", "X-Forwarded-Prefix: /edge/", "X-Forwarded-Prefix: /inner")
         let request = try #require(proxy.origin.requests.first)
-        #expect(request.target == "/feed" && request["X-Forwarded-Prefix"] == "/edge/api")
+        #expect(request.target == "/feed" && request.values("X-Forwarded-Prefix") == ["/edge/inner/api"])
     }
 
     @Test(arguments: [true, false])

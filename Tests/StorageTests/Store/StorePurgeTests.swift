@@ -41,9 +41,12 @@ import Testing
         #expect(purges.forbid(other, url: "/a", rank: 100) && !purges.forbid(other, url: "/a", rank: 101))
         #expect(purges.forbid(feedChain, url: "/feed", rank: 110))
         #expect(!purges.forbid(feedChain, url: "/feed", rank: 111))
-        // A third one has no room, and the first may have been for anything.
-        purges.add(purge(PurgeOrder(host: "api.example"), rankMax: 50))
-        #expect(purges.forbid(other, url: "/a", rank: 100) && !purges.forbid(other, url: "/a", rank: 101))
+        // A third one has no room, and the oldest may have been for anything.
+        purges.add(purge(PurgeOrder(path: "/a"), rankMax: 120))
+        purges.add(purge(PurgeOrder(host: "api.other"), rankMax: 50))
+        let third = ChainKey(authority: "api.example", match: "/b")
+        #expect(purges.forbid(third, url: "/b", rank: 110) && !purges.forbid(third, url: "/b", rank: 111))
+        #expect(purges.forbid(other, url: "/a", rank: 120))
     }
 
     @Test func `an order reaches what came by a clock that was ahead`() throws {

@@ -371,14 +371,30 @@ import Testing
         #expect(second.finds(sampleBody(1)) && second.flush())
     }
 
-    @Test func `what has failed while it heeded other processes is looked at once more`() throws {
-        let database = try #require(first.writer.database.withLock { $0 })
-        first.writeQueue.suspend()
-        defer { first.writeQueue.resume() }
-        _ = try database.noticesForeignWrites()
-        #expect(try !database.noticesForeignWrites())
-        database.forgetForeignWrites()
-        #expect(try database.noticesForeignWrites())
+    @Test func `a removal that cannot be made at once is made later, though nobody writes any more`() throws {
+        first.close()
+        let store = try DictionaryStore.open(folder.database, retrySeconds: 0.1)
+        let version = store.admit(sampleBody(1))
+        #expect(store.flush())
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["sqlite3", folder.database]
+        let (input, output) = (Pipe(), Pipe())
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        let order =
+            "BEGIN IMMEDIATE; INSERT INTO removal (version) VALUES (\(version.id)); COMMIT; BEGIN IMMEDIATE;"
+        try input.fileHandleForWriting.write(contentsOf: Data("\(order) SELECT 'locked';\n".utf8))
+        #expect(output.fileHandleForReading.availableData == Data("locked\n".utf8))
+        store.lookNow()
+        try waitUntil("it has tried") { store.statistics.writeErrors > 0 }
+        try input.fileHandleForWriting.close()
+        process.waitUntilExit()
+        try waitUntil("it is removed") {
+            store.lookNow()
+            return try folder.sqlite("SELECT count(*) FROM version") == "0"
+        }
     }
 
     @Test func `a flush ends though changes never do`() throws {

@@ -18,6 +18,11 @@ enum StoreDatabaseError: Error {
     /// The file does not belong to this program.
     case refused(StoreError)
 
+    /// Errors of a system that does not let the file grow or change.
+    private static let ofWriting: [ResultCode] = [
+        .SQLITE_IOERR_WRITE, .SQLITE_IOERR_TRUNCATE, .SQLITE_IOERR_SHMSIZE,
+    ]
+
     var reason: String {
         switch self {
         case .damaged(let reason), .unavailable(let reason, connectionLost: _), .locked(let reason),
@@ -57,7 +62,7 @@ enum StoreDatabaseError: Error {
         case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH, .SQLITE_TOOBIG, .SQLITE_RANGE:
             self = .rejected(text)
         // A quota, or a disk that can only be read now: what is there can still be read over this connection.
-        case .SQLITE_IOERR where error.extendedResultCode == .SQLITE_IOERR_WRITE:
+        case .SQLITE_IOERR where Self.ofWriting.contains(error.extendedResultCode):
             self = .unavailable(text, connectionLost: false)
         case .SQLITE_IOERR:
             self = .failing(text)

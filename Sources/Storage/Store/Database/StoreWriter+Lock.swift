@@ -40,8 +40,12 @@ extension StoreWriter {
     func follow() {
         dispatchPrecondition(condition: .onQueue(queue))
         let status = status.value
-        // Leave a failing disk alone until its next attempt is due.
-        if let retryAt = status.retryAt, DispatchTime.now().uptimeNanoseconds < retryAt { return }
+        // Leave a failing disk alone until its next attempt is due, unless there is another in its place.
+        if let retryAt = status.retryAt, DispatchTime.now().uptimeNanoseconds < retryAt,
+            openDatabase?.isReplaced != true
+        {
+            return
+        }
         if status.isHandedOver { return }
         do {
             guard try mayWrite() else { return reportWaiting() }
@@ -49,9 +53,9 @@ extension StoreWriter {
             if database.isReplaced { return goOnWithoutFile() }
             if try database.noticesForeignWrites() { try removeAsAsked(database) }
         } catch {
-            // What commands have asked for stays asked for, also if nobody writes any more.
-            openDatabase?.forgetForeignWrites()
             failed(error)
+            // What commands have asked for stays asked for at the next attempt, also if nobody writes any more.
+            if self.status.value.retryAt != nil { openDatabase?.forgetForeignWrites() }
         }
     }
 

@@ -115,10 +115,11 @@ package struct Purge: Sendable {
         return merged
     }
 
-    /// Returns true if a later order is the same for everybody; a route may be for other paths by then.
-    fileprivate func isRepeated(by later: Purge) -> Bool {
-        order == later.order && order.owners == nil && order.route == nil
-    }
+    /// Returns true if a later order for everybody is the same.
+    fileprivate func isRepeated(by later: Purge) -> Bool { later.isForAll && order == later.order }
+
+    /// True for orders that name neither users nor a route, which may be for other paths later.
+    fileprivate var isForAll: Bool { order.owners == nil && order.route == nil }
 
     private static let ownersMax = 4_096
 
@@ -154,9 +155,11 @@ package struct PurgeList: Sendable {
     /// Those that differ only in their users are one, so that many log-outs cost one visit of the store. One that comes again
     /// and again takes one place.
     package mutating func add(_ purge: Purge) {
-        let like = all.firstIndex { $0.isRepeated(by: purge) } ?? all.indices.last
-        if let like, let merged = all[like].merged(with: purge) {
-            all[like] = merged
+        let former = purge.isForAll ? all.firstIndex { $0.isRepeated(by: purge) } : all.indices.last
+        if let former, let merged = all[former].merged(with: purge) {
+            // Behind the others, since the first one goes once there are too many.
+            all.remove(at: former)
+            all.append(merged)
         } else {
             all.append(purge)
             guard all.count > countMax else { return }
@@ -189,7 +192,7 @@ extension DictionaryStore {
     /// Removes every version that one of the purges includes, or with `isDryRun` finds them only.
     ///
     /// Once it returns, no look-up finds them, and their bytes are overwritten on disk if this process writes the store. A
-    /// copy that had begun before (`reserve`) is not admitted.
+    /// copy that had begun before (`reserve`) is not admitted. A disk that hangs may take longer to overwrite them.
     /// It visits every version and waits for the disk: never call it on an event loop.
     package func purge(_ purges: [Purge], isDryRun: Bool = false) -> [Version] {
         let now = SystemClock.unixMicroseconds
@@ -202,9 +205,12 @@ extension DictionaryStore {
         let chosen = writer.versions(includedBy: purges, now: now)
         guard !isDryRun, !chosen.isEmpty else { return chosen }
         _ = memory.evict(chosen, reason: .removed)
-        writer.queue.sync { writer.erase(chosen) }
+        onWriter(within: Self.eraseSeconds) { $0.erase(chosen) }
         return chosen
     }
+
+    /// The time in which a disk that does not hang has overwritten what is removed.
+    private static let eraseSeconds = 60.0
 
     /// Has admissions refuse copies that began before now.
     ///
