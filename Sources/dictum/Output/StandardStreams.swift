@@ -32,6 +32,11 @@ enum StandardOutput {
     }
 }
 
+extension FileHandle {
+    /// Returns what is left to read, at most one byte more than `max`, which tells that there is more; nil if that fails.
+    func data(max: Int) -> Data? { try? read(upToCount: max + 1) ?? Data() }
+}
+
 /// Results that go into a file.
 enum OutputFile {
     /// Writes a body to a file, or to standard output if the name is `-`; devices and pipes stay what they are.
