@@ -146,6 +146,7 @@ let package = Package(
                 "Primitives", "HTTP", "Dictionaries", "DictionaryFiles", "Storage", "Redis", "Proxy",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            resources: [.embedInCode("Conformance/page.html"), .embedInCode("Estimate/estimate.css")],
             swiftSettings: strict),
 
         // Shared test tools: an origin, a client, bodies that change.

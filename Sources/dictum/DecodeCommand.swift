@@ -80,9 +80,7 @@ struct DecodeCommand: ParsableCommand {
     /// Reads a file, or standard input, of bounded size.
     private static func read(_ file: String) throws -> [UInt8] {
         let handle = file == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: file)
-        guard let data = try? handle?.read(upToCount: bytesMax + 1) ?? Data(), handle != nil else {
-            throw CommandError("cannot read \(file)")
-        }
+        guard let data = handle?.data(max: bytesMax) else { throw CommandError("cannot read \(file)") }
         guard data.count <= bytesMax else {
             throw CommandError("\(file) is larger than \(OutputFormat.size(bytesMax))")
         }

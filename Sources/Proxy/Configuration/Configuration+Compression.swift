@@ -63,17 +63,9 @@ extension SettingType where Value == [ContentCoding] {
     /// The codings in order of preference, each once.
     static let codings = {
         let words = ContentCoding.preferred.map { (key: $0.token, value: $0) }
-        let list = SettingType.list(SettingType<ContentCoding>.choice(words), 0...words.count)
-        return SettingType(
-            expectation: list.expectation,
-            read: { node, reader in
-                guard let codings = list.read(node, &reader) else { return nil }
-                guard Set(codings).count == codings.count else {
-                    reader.reportUnexpected(
-                        node, expected: "each coding once", because: "a coding is named twice")
-                    return nil
-                }
-                return codings
-            }, write: list.write)
+        return SettingType.list(SettingType<ContentCoding>.choice(words), 0...words.count)
+            .refusing(expected: "each coding once") { codings in
+                Set(codings).count == codings.count ? nil : "a coding is named twice"
+            }
     }()
 }

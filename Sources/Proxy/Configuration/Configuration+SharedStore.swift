@@ -63,24 +63,18 @@ extension Settings {
 
 extension SettingType where Value == RedisSettings? {
     /// The URL of a Redis or Valkey server; error texts never quote it, since it may have a password.
-    static let redisURL = SettingType(
-        expectation: RedisSettings.urlExpectation,
-        read: { node, reader in
-            let expectation = RedisSettings.urlExpectation
-            guard let text = reader.text(node, expected: expectation) else { return nil }
-            do throws(RedisURLMistake) {
-                return try RedisSettings(url: text)
-            } catch {
-                reader.report("\(error.text): expected \(expectation)", in: node, offset: 0)
-                return nil
-            }
-        },
-        write: { $0?.text ?? "" },
+    static let redisURL = parsed(
+        RedisSettings.urlExpectation, write: { $0?.text ?? "" },
         redact: { server in
             guard let server, server.user != nil || server.password != nil else { return server?.text ?? "" }
             let address = server.text
             guard let start = address.firstRange(of: "://")?.upperBound else { return address }
             return address[..<start] + EffectiveValue.redacted + "@" + address[start...]
+        },
+        parse: { text throws(SettingFault) in
+            do throws(RedisURLMistake) { return try RedisSettings(url: text) } catch {
+                throw .unquoted(error.text)
+            }
         })
 }
 

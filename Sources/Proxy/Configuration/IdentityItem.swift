@@ -50,19 +50,15 @@ extension SettingType where Value == [IdentityItem] {
         let item = SettingType<IdentityItem>.scalar(
             "authorization, cookie:NAME, header:NAME, or response:NAME for a field of the upstream's response",
             write: { $0.text.inYAML }, read: { IdentityItem($0) })
-        let list = SettingType.list(item, 1...16)
+        let list = SettingType.list(item, 1...16).refusing(expected: "each item once") { items in
+            Set(items).count == items.count ? nil : "an item is named twice"
+        }
         let expectation = "\(item.expectation); or a list of 1 to 16 of these"
         return SettingType(
             expectation: expectation,
             read: { node, reader in
                 if case .scalar = node.content { return item.read(node, &reader).map { [$0] } }
-                guard let items = list.read(node, &reader) else { return nil }
-                guard Set(items).count == items.count else {
-                    reader.reportUnexpected(
-                        node, expected: "each item once", because: "an item is named twice")
-                    return nil
-                }
-                return items
+                return list.read(node, &reader)
             }, write: list.write)
     }()
 }

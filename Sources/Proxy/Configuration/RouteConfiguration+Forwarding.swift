@@ -119,21 +119,10 @@ extension SettingType where Value == PathPrefix {
 extension SettingType where Value == String {
     /// The name of a field that a route may remove.
     fileprivate static func field(of message: FieldRule.Message) -> SettingType {
-        let expectation = "the name of a field, such as X-Powered-By"
-        return SettingType(
-            expectation: expectation,
-            read: { node, reader in
-                guard let text = reader.text(node, expected: expectation) else { return nil }
-                guard text[...].isToken else {
-                    reader.reportUnexpected(node, expected: expectation)
-                    return nil
-                }
-                guard let obstacle = FieldRule.obstacle(to: text, of: message, isSet: false) else {
-                    return text
-                }
-                reader.reportUnexpected(node, expected: "another field", because: "this field \(obstacle)")
-                return nil
-            }, write: { $0.inYAML })
+        word("the name of a field, such as X-Powered-By") { $0[...].isToken }
+            .refusing(expected: "another field") { name in
+                FieldRule.obstacle(to: name, of: message, isSet: false).map { "this field \($0)" }
+            }
     }
 }
 

@@ -76,17 +76,15 @@ extension SettingType where Value == String? {
 
     /// A secret of visible ASCII characters; error texts never quote it.
     static func secret(bytes: ClosedRange<Int>) -> SettingType {
-        let expectation = "\(bytes.lowerBound) to \(bytes.upperBound) visible ASCII characters"
-        return SettingType(
-            expectation: expectation,
-            read: { node, reader in
-                guard let text = reader.text(node, expected: expectation) else { return nil }
+        parsed(
+            "\(bytes.lowerBound) to \(bytes.upperBound) visible ASCII characters",
+            write: { _ in "" }, redact: { $0 == nil ? "" : EffectiveValue.redacted },
+            parse: { text throws(SettingFault) in
                 guard bytes ~= text.utf8.count, text.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
-                    reader.report("invalid secret: expected \(expectation)", in: node, offset: 0)
-                    return nil
+                    throw .unquoted("invalid secret")
                 }
-                return .some(text)
-            }, write: { _ in "" }, redact: { $0 == nil ? "" : EffectiveValue.redacted })
+                return text
+            })
     }
 }
 

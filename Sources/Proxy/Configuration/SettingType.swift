@@ -13,6 +13,28 @@ struct SettingType<Value>: Sendable {
 
     /// Returns the value as YAML for reports; empty for none.
     func shown(_ value: Value) -> String { redact?(value) ?? write(value) }
+
+    /// Returns a type that also refuses the values for which `reason` returns one.
+    func refusing(
+        expected: String, because reason: @escaping @Sendable (Value) -> String?
+    ) -> SettingType {
+        SettingType(
+            expectation: expectation,
+            read: { node, reader in
+                guard let value = read(node, &reader) else { return nil }
+                guard let reason = reason(value) else { return value }
+                reader.reportUnexpected(node, expected: expected, because: reason)
+                return nil
+            }, write: write, redact: redact)
+    }
+}
+
+/// Why a text is not the value of a setting.
+enum SettingFault: Error {
+    /// The reason, where more can be said than what was expected.
+    case unexpected(because: String? = nil)
+    /// The error itself, for texts that are not quoted, since they may be secret.
+    case unquoted(String)
 }
 
 extension SettingType where Value: Sendable {
@@ -21,16 +43,34 @@ extension SettingType where Value: Sendable {
         _ expectation: String, write: @escaping @Sendable (Value) -> String,
         read: @escaping @Sendable (String) -> Value?
     ) -> SettingType {
+        parsed(expectation, write: write) { text throws(SettingFault) in
+            guard let value = read(text) else { throw .unexpected() }
+            return value
+        }
+    }
+
+    /// Makes a type for scalars; `parse` throws for invalid texts.
+    static func parsed(
+        _ expectation: String, write: @escaping @Sendable (Value) -> String,
+        redact: (@Sendable (Value) -> String)? = nil,
+        parse: @escaping @Sendable (String) throws(SettingFault) -> Value
+    ) -> SettingType {
         SettingType(
             expectation: expectation,
             read: { node, reader in
                 guard let text = reader.text(node, expected: expectation) else { return nil }
-                guard let value = read(text) else {
-                    reader.reportUnexpected(node, expected: expectation)
+                do throws(SettingFault) {
+                    return try parse(text)
+                } catch {
+                    switch error {
+                    case .unexpected(let reason):
+                        reader.reportUnexpected(node, expected: expectation, because: reason)
+                    case .unquoted(let text):
+                        reader.report("\(text): expected \(expectation)", in: node, offset: 0)
+                    }
                     return nil
                 }
-                return value
-            }, write: write)
+            }, write: write, redact: redact)
     }
 
     /// Makes a type for a value that is nil by default.
@@ -49,18 +89,12 @@ extension SettingType where Value: Sendable {
     static func choice(_ words: [(key: String, value: Value)]) -> SettingType where Value: Equatable {
         let names = words.map(\.key)
         let values = words.map(\.value)
-        let expectation = names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
-        return SettingType(
-            expectation: expectation,
-            read: { node, reader in
-                guard let text = reader.text(node, expected: expectation) else { return nil }
+        return scalar(
+            names.dropLast().joined(separator: ", ") + " or " + (names.last ?? ""),
+            write: { value in values.firstIndex(of: value).map { names[$0] } ?? "" },
+            read: { text in
                 let word = text.saysOff ? names.first(where: \.saysOff) ?? text : text
-                if let index = names.firstIndex(of: word) { return values[index] }
-                reader.reportUnexpected(node, expected: expectation)
-                return nil
-            },
-            write: { value in
-                values.firstIndex(of: value).map { names[$0] } ?? ""
+                return names.firstIndex(of: word).map { values[$0] }
             })
     }
 }

@@ -7,26 +7,25 @@ package struct UpstreamURL: Sendable, Equatable, CustomStringConvertible {
     /// The address of the upstream; its port is by default that of the scheme.
     package let place: ConfiguredAddress
 
-    enum Mistake: Error, Equatable {
-        case notAURL
-        case hasMore
-        case badPath
-    }
-
     /// Parses `http://host`, `http://host:port`, the same with https, each with an optional trailing slash, or
     /// `unix:/path`.
-    init(_ text: String) throws(Mistake) {
+    init(_ text: String) throws(SettingFault) {
         if text.hasPrefix("unix:") {
-            guard let socket = ConfiguredAddress(text) else { throw .badPath }
+            guard let socket = ConfiguredAddress(text) else {
+                throw .unexpected(
+                    because: "the path of a Unix socket must be absolute and at most 107 bytes long")
+            }
             (scheme, place) = (.http, socket)
             return
         }
         let isTLS = text.lowercased().hasPrefix("https://")
-        guard isTLS || text.lowercased().hasPrefix("http://") else { throw .notAURL }
+        guard isTLS || text.lowercased().hasPrefix("http://") else { throw .unexpected() }
         let rest = text.dropFirst(isTLS ? 8 : 7)
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        guard let parts = HostAndPort(authority), parts.port != 0 else { throw .notAURL }
-        guard ["", "/"].contains(rest[authority.endIndex...]) else { throw .hasMore }
+        guard let parts = HostAndPort(authority), parts.port != 0 else { throw .unexpected() }
+        guard ["", "/"].contains(rest[authority.endIndex...]) else {
+            throw .unexpected(because: "it has more than a host and a port")
+        }
         scheme = isTLS ? .https : .http
         place = .tcp(host: parts.host, port: parts.port ?? (isTLS ? 443 : 80))
     }
@@ -49,24 +48,7 @@ package struct UpstreamURL: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension SettingType where Value == UpstreamURL {
-    static let upstreamURL = SettingType(
-        expectation: expectedURL,
-        read: { node, reader in
-            guard let text = reader.text(node, expected: expectedURL) else { return nil }
-            do throws(UpstreamURL.Mistake) {
-                return try UpstreamURL(text)
-            } catch .hasMore {
-                let reason = "it has more than a host and a port"
-                reader.reportUnexpected(node, expected: expectedURL, because: reason)
-            } catch .badPath {
-                let reason = "the path of a Unix socket must be absolute and at most 107 bytes long"
-                reader.reportUnexpected(node, expected: expectedURL, because: reason)
-            } catch {
-                reader.reportUnexpected(node, expected: expectedURL)
-            }
-            return nil
-        },
-        write: { $0.description.inYAML })
+    static let upstreamURL = parsed(
+        "a URL such as http://127.0.0.1:9000 or unix:/run/app.sock", write: { $0.description.inYAML },
+        parse: { text throws(SettingFault) in try UpstreamURL(text) })
 }
-
-private let expectedURL = "a URL such as http://127.0.0.1:9000 or unix:/run/app.sock"

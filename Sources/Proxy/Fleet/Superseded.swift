@@ -10,10 +10,10 @@ struct Superseded: Sendable {
     /// The number of versions that are noted; more stay in the shared store until their time is over.
     private static let countMax = 100_000
 
-    private var queue: [(name: SharedName, second: Int)] = []
-    private var start = 0
+    /// A slice, since it loses its first elements in constant time.
+    private var queue: ArraySlice<(name: SharedName, second: Int)> = []
 
-    var count: Int { queue.count - start }
+    var count: Int { queue.count }
 
     /// Notes a version that has lost its last holder.
     mutating func note(_ name: SharedName, now: Int) {
@@ -23,12 +23,8 @@ struct Superseded: Sendable {
 
     /// Takes the versions whose time has come, at most so many; their holders must be looked at again.
     mutating func takeDue(now: Int, max: Int) -> [SharedName] {
-        let due = queue[start...].prefix(max).prefix { $0.second <= now }
-        start += due.count
-        if start > queue.count / 2 {
-            queue.removeFirst(start)
-            start = 0
-        }
+        let due = queue.prefix(max).prefix { $0.second <= now }
+        queue.removeFirst(due.count)
         return due.map(\.name)
     }
 }

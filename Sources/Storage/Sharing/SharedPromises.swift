@@ -3,32 +3,12 @@
 /// Clients can make up any number. So the tags of one client network displace each other: once there are too many, the
 /// oldest of the network that has the most goes. A value behind a lock.
 package struct SharedPromises: Sendable {
-    /// The tags of one network, the oldest first.
-    private struct Queue: Sendable {
-        private var tags: [PromisedTag] = []
-        private var start = 0
-
-        var count: Int { tags.count - start }
-
-        mutating func append(_ tag: PromisedTag) { tags.append(tag) }
-
-        mutating func popFirst() -> PromisedTag? {
-            guard start < tags.count else { return nil }
-            defer { start += 1 }
-            let first = tags[start]
-            if start >= tags.count / 2 {
-                tags.removeFirst(start)
-                start = 0
-            }
-            return first
-        }
-    }
-
     /// The number of networks that are told apart, as in `PrivateOrder`.
     private static let networkCount = PrivateOrder.networkCount
 
     private var networks: [PromisedTag: UInt16] = [:]
-    private var queues = [Queue](repeating: Queue(), count: networkCount)
+    /// The tags of each network, the oldest first; slices, since these lose their first element in constant time.
+    private var queues = [ArraySlice<PromisedTag>](repeating: [], count: networkCount)
     private let countMax: Int
 
     package init(countMax: Int = 1 << 17) { self.countMax = countMax }

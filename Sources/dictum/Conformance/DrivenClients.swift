@@ -1,8 +1,6 @@
 internal import Dictionaries
-internal import Dispatch
 internal import Foundation
 internal import HTTP
-internal import Primitives
 
 /// A client that is a command: it gets a URL as its last word, and writes the body to standard output.
 ///
@@ -68,16 +66,10 @@ struct PageClient: ClientUnderTest {
     let attempts = 50
 
     func get(_ url: String, for user: String) throws(CommandError) -> Delivered {
-        let result = Guarded<Delivered?>(nil)
-        let ended = DispatchSemaphore(value: 0)
+        let result = Awaited<Delivered>()
         let seconds = server.seenCount == 0 ? Self.firstSeconds : secondsMax
-        server.handPage(url) { delivered in
-            result.withLock { $0 = delivered }
-            ended.signal()
-        }
-        guard ended.wait(timeout: .now() + .seconds(seconds)) == .success,
-            let delivered = result.withLock({ $0 })
-        else {
+        server.handPage(url) { result.give($0) }
+        guard let delivered = result.take(until: .now() + .seconds(seconds)) else {
             throw CommandError(
                 "the client did not tell the result of \(url) within \(seconds) s; see GET /next")
         }

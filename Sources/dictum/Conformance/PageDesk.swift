@@ -32,7 +32,8 @@ final class PageDesk {
             response.headers.append(.contentType, "text/html; charset=utf-8")
             response.headers.append(.cacheControl, "no-store")
             for link in links { response.headers.append(.link, link) }
-            return WholeResponse(response, Array(Self.html.utf8), isHead: head.method == .head, on: stream)
+            return WholeResponse(
+                response, PackageResources.page_html, isHead: head.method == .head, on: stream)
         case "/next":
             let response = WaitingResponse(stream)
             waiting = response
@@ -54,30 +55,6 @@ final class PageDesk {
         }
         return query.hasPrefix("failed") ? .nothing(String(query.dropFirst(7))) : nil
     }
-
-    private static let html = """
-        <!doctype html><meta charset="utf-8"><title>dictum conformance</title><link rel="icon" href="data:,">
-        <p>Keep this page open until the verdicts are in the terminal.
-        <script>
-        const hex = (bytes) => [...new Uint8Array(bytes)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-        const run = async () => {
-            for (let result = "", count = 1;; count++) {
-                const next = await fetch("/next" + result, {cache: "no-store"});
-                if (next.status !== 200) return "Done.";
-                const url = await next.text();
-                document.querySelector("p").textContent = `${count}: ${url}`;
-                try {
-                    const body = await (await fetch(url)).arrayBuffer();
-                    result = "?sha256=" + hex(await crypto.subtle.digest("SHA-256", body));
-                } catch (error) {
-                    result = "?failed=" + encodeURIComponent(String(error));
-                }
-            }
-        };
-        run().catch(String).then((text) => document.querySelector("p").textContent = text);
-        </script>
-
-        """
 }
 
 /// A response that is sent once there is a next URL.

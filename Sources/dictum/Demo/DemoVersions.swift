@@ -55,10 +55,8 @@ enum DemoVersions: Sendable {
 
     /// Returns the bytes of a file of bounded size.
     static func contents(of path: String) throws(CommandError) -> [UInt8] {
-        let handle = FileHandle(forReadingAtPath: path)
-        guard let data = try? handle?.read(upToCount: fileBytesMax + 1) ?? Data(), handle != nil,
-            data.count <= fileBytesMax
-        else {
+        let data = FileHandle(forReadingAtPath: path)?.data(max: fileBytesMax)
+        guard let data, data.count <= fileBytesMax else {
             throw CommandError(
                 "cannot read \(path): expected a readable file of at most \(fileBytesMax) bytes")
         }

@@ -18,7 +18,8 @@ enum EstimatePage {
             <meta name="color-scheme" content="light dark">
             <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
             <title>What compression dictionaries would save</title>
-            <style>\(styleSheet)</style>
+            <style>
+            \(String(decoding: PackageResources.estimate_css, as: UTF8.self))</style>
             </head>
             <body>
             <header>
@@ -222,50 +223,4 @@ enum EstimatePage {
             .replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
             .replacing("\"", with: "&quot;")
     }
-
-    private static let styleSheet = """
-
-        :root { --ink: #16202c; --soft: #5b6878; --rule: #d9dfe6; --paper: #fff; --panel: #f5f7f9;
-                --plain: #9aa7b5; --delta: #0b7a55; --second: #2f62c9; --bad: #b3261e; --warn: #8a5a00; }
-        @media (prefers-color-scheme: dark) {
-          :root { --ink: #e6ebf0; --soft: #9aa7b5; --rule: #313b46; --paper: #12171d; --panel: #1a2129;
-                  --plain: #657383; --delta: #45c794; --second: #7fa6ff; --bad: #ff8a80; --warn: #f0b64a; }
-        }
-        * { box-sizing: border-box; }
-        body { margin: 0 auto; max-width: 1040px; padding: 32px 24px 64px; background: var(--paper); color: var(--ink);
-               font: 16px/1.5 system-ui, sans-serif; }
-        h1 { font-size: 30px; line-height: 1.2; margin: 0 0 8px; }
-        h2 { font-size: 20px; margin: 0 0 4px; overflow-wrap: anywhere; }
-        h3 { font-size: 16px; }
-        .lead { font-size: 18px; max-width: 46em; margin: 0 0 24px; }
-        .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(220px, 1fr)); gap: 16px; }
-        .tile { background: var(--panel); border-left: 4px solid var(--delta); padding: 14px 18px; }
-        .tile strong { display: block; font-size: 27px; line-height: 1.2; }
-        .tile span, .seen, .method { color: var(--soft); }
-        section { border-top: 1px solid var(--rule); margin-top: 36px; padding-top: 24px; }
-        .seen { margin: 0 0 12px; }
-        .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(440px, 100%), 1fr)); gap: 20px 32px; }
-        figure { margin: 0; break-inside: avoid; }
-        figcaption { font-weight: 600; margin-bottom: 4px; }
-        svg { width: 100%; height: auto; display: block; }
-        svg text { font: 13px system-ui, sans-serif; fill: var(--soft); }
-        svg text.value { fill: var(--ink); font-weight: 600; }
-        rect.plain { fill: var(--plain); } rect.delta { fill: var(--delta); }
-        line.grid { stroke: var(--rule); }
-        line.none { stroke: var(--plain); stroke-width: 2; stroke-dasharray: 5 4; }
-        polyline { fill: none; stroke-width: 2.5; }
-        polyline.dcz { stroke: var(--delta); } circle.dcz { fill: var(--delta); } svg text.of-dcz { fill: var(--delta); }
-        polyline.dcb { stroke: var(--second); } circle.dcb { fill: var(--second); } svg text.of-dcb { fill: var(--second); }
-        .scroll { overflow-x: auto; margin: 16px 0; }
-        table { border-collapse: collapse; font-size: 15px; font-variant-numeric: tabular-nums; }
-        th, td { text-align: right; padding: 4px 14px 4px 0; border-bottom: 1px solid var(--rule); white-space: nowrap; }
-        th:nth-child(-n+2), td:nth-child(-n+2) { text-align: left; }
-        th { color: var(--soft); font-weight: 600; }
-        ul { padding-left: 20px; margin: 12px 0 0; } li { margin: 4px 0; }
-        .problem::marker { color: var(--bad); } p.problem { color: var(--bad); } .warning::marker { color: var(--warn); }
-        .good::marker { color: var(--delta); }
-        pre { background: var(--panel); padding: 16px; overflow-x: auto; font-size: 14px; line-height: 1.45; }
-        @media print { body { max-width: none; padding: 0; } section { break-inside: avoid-page; } }
-
-        """
 }

@@ -35,8 +35,7 @@ enum EstimateSource {
 
     /// Returns the URLs of a text file, one per line; empty lines and lines that begin with # do not count.
     static func urls(inFile path: String) throws(CommandError) -> [FetchURL] {
-        let handle = FileHandle(forReadingAtPath: path)
-        guard let data = try? handle?.read(upToCount: listBytesMax + 1) ?? Data(), handle != nil,
+        guard let data = FileHandle(forReadingAtPath: path)?.data(max: listBytesMax),
             data.count <= listBytesMax, let text = String(validating: data, as: UTF8.self)
         else {
             throw CommandError(

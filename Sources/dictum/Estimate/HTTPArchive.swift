@@ -39,8 +39,7 @@ struct HTTPArchive: Decodable {
 
     /// Reads a file of bounded size.
     init(file: String) throws(CommandError) {
-        let handle = FileHandle(forReadingAtPath: file)
-        guard let data = try? handle?.read(upToCount: Self.bytesMax + 1) ?? Data(), handle != nil else {
+        guard let data = FileHandle(forReadingAtPath: file)?.data(max: Self.bytesMax) else {
             throw CommandError("cannot read \(file): expected a HAR file")
         }
         guard data.count <= Self.bytesMax else {

@@ -64,21 +64,16 @@ final class FetchClient: Sendable {
         _ request: RequestHead, _ content: [UInt8], to endpoint: Endpoint, deadline: FetchDeadline,
         onSend: @escaping @Sendable (HTTPVersion) -> Void
     ) throws(FetchError) -> FetchResponse {
-        let outcome = Guarded<FetchExchange.Outcome?>(nil)
-        let ended = DispatchSemaphore(value: 0)
+        let outcome = Awaited<FetchExchange.Outcome>()
         loop.execute { [token] core in
             guard let part = core.handler(token, as: FetchLoop.self) else { return }
             let exchange = FetchExchange(
                 request, content, to: part.target(of: request, at: endpoint), dialer: part.dialer,
-                onSend: onSend
-            ) { result in
-                outcome.withLock { $0 = result }
-                ended.signal()
-            }
+                onSend: onSend, onEnd: outcome.give)
             part.exchange = exchange
             exchange.start()
         }
-        guard deadline.allows(ended), let outcome = outcome.withLock({ $0 }) else {
+        guard let outcome = deadline.wait(for: outcome) else {
             loop.execute { [token] core in core.handler(token, as: FetchLoop.self)?.exchange?.abort() }
             throw .tooSlow(seconds: deadline.seconds)
         }
@@ -108,6 +103,23 @@ final class FetchLoop: Handler {
     }
 }
 
+/// A result that another thread gives, for one that waits for it.
+struct Awaited<Value: Sendable>: Sendable {
+    private let value = Guarded<Value?>(nil)
+    private let isGiven = DispatchSemaphore(value: 0)
+
+    /// Gives the result, once.
+    func give(_ result: Value) {
+        value.withLock { $0 = result }
+        isGiven.signal()
+    }
+
+    /// Waits for the result, and returns it; nil if it does not come in time.
+    func take(until end: DispatchTime = .distantFuture) -> Value? {
+        isGiven.wait(timeout: end) == .success ? value.withLock { $0 } : nil
+    }
+}
+
 /// The time limit of a whole fetch.
 struct FetchDeadline: Sendable {
     /// The limit in seconds, counted from the start.
@@ -131,13 +143,13 @@ struct FetchDeadline: Sendable {
     /// The remaining time, 0 after the end.
     var remainingMilliseconds: Int { Int(max(0, end - SystemClock.monotonicNanoseconds / 1_000_000)) }
 
-    /// Waits for a semaphore; returns false if it does not come in time.
-    func allows(_ ended: DispatchSemaphore) -> Bool {
+    /// Waits for a result, and returns it; nil if it does not come in time.
+    func wait<Value>(for result: Awaited<Value>) -> Value? {
         while true {
             let rest = remainingMilliseconds
             let slice = isInterrupted == nil ? rest : min(rest, Self.sliceMilliseconds)
-            if ended.wait(timeout: .now() + .milliseconds(slice)) == .success { return true }
-            if slice == rest || isInterrupted?() == true { return false }
+            if let value = result.take(until: .now() + .milliseconds(slice)) { return value }
+            if slice == rest || isInterrupted?() == true { return nil }
         }
     }
 }

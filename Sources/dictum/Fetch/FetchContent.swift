@@ -41,8 +41,7 @@ struct FetchContent: Sendable, Equatable {
 
     private static func read(_ name: String) throws(CommandError) -> [UInt8] {
         let handle = name == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: name)
-        // An empty file gives nil.
-        guard let handle, let data = try? handle.read(upToCount: bytesMax + 1) ?? Data() else {
+        guard let data = handle?.data(max: bytesMax) else {
             throw CommandError("-d @\(name): the file cannot be read")
         }
         return data.filter { $0 != 0 && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }

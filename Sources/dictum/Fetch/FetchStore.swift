@@ -1,8 +1,6 @@
 internal import Dictionaries
 internal import DictionaryFiles
-internal import Dispatch
 internal import Foundation
-internal import Primitives
 
 /// The dictionaries of `fetch` in a folder, apart for each set of credentials; blocking.
 ///
@@ -56,17 +54,14 @@ struct FetchStore: Sendable {
         _ work: @escaping @Sendable (UserDictionaries) async throws -> Value
     ) -> Result<Value, any Error> {
         opened.flatMap { store in
-            let result = Guarded<Result<Value, any Error>?>(nil)
-            let ended = DispatchSemaphore(value: 0)
+            let result = Awaited<Result<Value, any Error>>()
             let dictionaries = store.dictionaries(of: user)
             Task.detached {
-                let value: Result<Value, any Error>
-                do { value = .success(try await work(dictionaries)) } catch { value = .failure(error) }
-                result.withLock { $0 = value }
-                ended.signal()
+                do { result.give(.success(try await work(dictionaries))) } catch {
+                    result.give(.failure(error))
+                }
             }
-            ended.wait()
-            return result.withLock { $0 } ?? .failure(CancellationError())
+            return result.take() ?? .failure(CancellationError())
         }
     }
 }

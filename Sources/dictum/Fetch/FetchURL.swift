@@ -1,8 +1,6 @@
 internal import Dictionaries
-internal import Dispatch
 internal import Foundation
 internal import HTTP
-internal import Primitives
 
 /// The `http` or `https` URL of a fetch in its parts.
 struct FetchURL: Sendable, Hashable {
@@ -54,18 +52,12 @@ struct FetchURL: Sendable, Hashable {
 
     /// Resolves the host, and waits for that until `deadline`.
     func endpoints(until deadline: FetchDeadline) throws(FetchError) -> [Endpoint] {
-        let endpoints = Guarded<[Endpoint]>([])
-        let ended = DispatchSemaphore(value: 0)
+        let found = Awaited<[Endpoint]>()
         // The system's resolver cannot be interrupted: its thread ends by itself, or with the program.
-        Thread.detachNewThread { [host, port] in
-            let found = Endpoint.resolve(host: host, port: port)
-            endpoints.withLock { $0 = found }
-            ended.signal()
-        }
-        guard deadline.allows(ended) else { throw .tooSlow(seconds: deadline.seconds) }
-        let found = endpoints.withLock { $0 }
-        if found.isEmpty { throw .unknownHost(host) }
-        return found
+        Thread.detachNewThread { [host, port] in found.give(Endpoint.resolve(host: host, port: port)) }
+        guard let endpoints = deadline.wait(for: found) else { throw .tooSlow(seconds: deadline.seconds) }
+        if endpoints.isEmpty { throw .unknownHost(host) }
+        return endpoints
     }
 
     /// Splits an authority that is known to be valid.

@@ -30,6 +30,20 @@ enum StandardOutput {
     static func write(_ text: String, terminator: String = "\n") throws(CommandError) {
         try OutputFile.write(Array((text + terminator).utf8), toFile: "-")
     }
+
+    /// Writes a list: as JSON its report, for people its rows under their titles, if there are any, and the summary.
+    static func write(
+        _ report: some Encodable, isJSON: Bool, _ rows: [[String]], under titles: [String], _ summary: String
+    ) throws(CommandError) {
+        if isJSON { return try write(OutputFormat.json(report)) }
+        if !rows.isEmpty { try write(OutputFormat.table([titles] + rows)) }
+        try write(summary)
+    }
+}
+
+extension FileHandle {
+    /// Returns what is left to read, at most one byte more than `max`, which tells that there is more; nil if that fails.
+    func data(max: Int) -> Data? { try? read(upToCount: max + 1) ?? Data() }
 }
 
 /// Results that go into a file.

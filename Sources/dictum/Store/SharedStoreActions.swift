@@ -16,6 +16,15 @@ struct SharedStoreActions {
             let sha256: String
             let bytes: Int
             let admittedAt: Int
+
+            init(_ entry: SharedCatalogue.Entry) {
+                (authority, match, sha256) = (entry.chain.authority, entry.chain.match, entry.digest.hex)
+                (bytes, admittedAt) = (entry.bytes, entry.admittedAt)
+            }
+
+            var cells: [String] {
+                [authority, match, OutputFormat.time(admittedAt), OutputFormat.size(bytes), sha256]
+            }
         }
         let versions: [Version]
         let sealedVersions: Int
@@ -29,30 +38,14 @@ struct SharedStoreActions {
         let entries = try catalogue.entries(among: keys)
         let chosen = try self.chosen(conditions, among: entries)
         let unannounced = keys.count - sealed - entries.count
-        if isJSON {
-            let versions = chosen.map {
-                Listing.Version(
-                    authority: $0.chain.authority, match: $0.chain.match, sha256: $0.digest.hex,
-                    bytes: $0.bytes, admittedAt: $0.admittedAt)
-            }
-            return try StandardOutput.write(
-                OutputFormat.json(
-                    Listing(versions: versions, sealedVersions: sealed, unannouncedVersions: unannounced)))
-        }
-        let rows = chosen.map {
-            [
-                $0.chain.authority, $0.chain.match, OutputFormat.time($0.admittedAt),
-                OutputFormat.size($0.bytes), $0.digest.hex,
-            ]
-        }
-        if !rows.isEmpty {
-            try StandardOutput.write(
-                OutputFormat.table([["AUTHORITY", "MATCH", "ADMITTED", "SIZE", "SHA256"]] + rows))
-        }
+        let versions = chosen.map(Listing.Version.init)
         var summary = OutputFormat.count(chosen.count, "version")
         if sealed > 0 { summary += "; not listed: \(OutputFormat.count(sealed, "sealed version"))" }
         if unannounced > 0 { summary += "; without an announcement: \(unannounced)" }
-        try StandardOutput.write(summary)
+        try StandardOutput.write(
+            Listing(versions: versions, sealedVersions: sealed, unannouncedVersions: unannounced),
+            isJSON: isJSON, versions.map(\.cells),
+            under: ["AUTHORITY", "MATCH", "ADMITTED", "SIZE", "SHA256"], summary)
     }
 
     private struct Check: Encodable {

@@ -19,9 +19,9 @@ struct StoreListCommand: ParsableCommand {
     @Flag(help: "Print the list as JSON.")
     var json = false
 
-    private struct Report<Entry: Encodable>: Encodable {
-        let chains: [Entry]?
-        let versions: [Entry]?
+    private struct Report: Encodable {
+        var chains: [ChainEntry]?
+        var versions: [VersionEntry]?
         let `private`: StoreCatalogue.Hidden
     }
 
@@ -31,28 +31,20 @@ struct StoreListCommand: ParsableCommand {
             let isCurrent = opened.isCurrent
             let found = try opened.versions(conditions)
             let hidden = try opened.catalogue.hidden()
-            let entries = found.byChain.map { ChainEntry($0, isCurrent: isCurrent) }
+            let chains = found.byChain.map { ChainEntry($0, isCurrent: isCurrent) }
+            let summary = Self.summary(chains, hidden)
             if versions {
-                let list = found.byChain.flatMap { $0.reversed() }.map {
+                let entries = found.byChain.flatMap { $0.reversed() }.map {
                     VersionEntry($0, isCurrent: isCurrent)
                 }
-                try print(list, VersionEntry.title, list.map(\.cells), hidden)
+                try StandardOutput.write(
+                    Report(versions: entries, private: hidden), isJSON: json, entries.map(\.cells),
+                    under: VersionEntry.title, summary)
             } else {
-                try print(entries, ChainEntry.title, entries.map(\.cells), hidden)
+                try StandardOutput.write(
+                    Report(chains: chains, private: hidden), isJSON: json, chains.map(\.cells),
+                    under: ChainEntry.title, summary)
             }
-            if !json { try StandardOutput.write(Self.summary(entries, hidden)) }
-        }
-    }
-
-    private func print<Entry: Encodable>(
-        _ entries: [Entry], _ title: [String], _ cells: [[String]], _ hidden: StoreCatalogue.Hidden
-    ) throws {
-        if json {
-            let report = Report(
-                chains: versions ? nil : entries, versions: versions ? entries : nil, private: hidden)
-            try StandardOutput.write(OutputFormat.json(report))
-        } else if !entries.isEmpty {
-            try StandardOutput.write(OutputFormat.table([title] + cells))
         }
     }
 
