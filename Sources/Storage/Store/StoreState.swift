@@ -140,7 +140,6 @@ struct StoreState: ~Copyable, Sendable {
         var state = known.state
         state.lastWanted = max(known.lastWanted, now)
         state.head = self.head(of: known, facts: facts, head, now: now)
-        state.isCurrent = true
         let version = Version(facts, id: known.id, rank: nextRank(clock), chain: known.chain, state)
         replace(known, by: version)
         pending.renew(version)

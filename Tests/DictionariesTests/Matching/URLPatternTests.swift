@@ -197,7 +197,10 @@ struct URLPatternTests {
     }
 
     @Test func `a mistake has its place in the text as it was written, whatever it is relative to`() {
-        for (text, offset) in [("items/{x", 6), ("http://a.test/items/{x", 20), ("/items/{x", 7)] {
+        for (text, offset) in [
+            ("items/{x", 6), ("http://a.test/items/{x", 20), ("/items/{x", 7), ("items?v={x", 8),
+            ("?v={x", 3),
+        ] {
             #expect {
                 try URLPattern(text, basePath: "/shop/list", origin: "http://a.test")
             } throws: {

@@ -48,6 +48,8 @@ struct DiagnosisTests {
         #expect(!Diagnosis(observations).works)
         #expect(
             try SeenURL.problems { $0.change(.nothing) { $0.status = 401 } } == [.status(401, location: nil)])
+        #expect(
+            try SeenURL.problems { $0.change(.nothing) { $0.status = 206 } } == [.status(206, location: nil)])
         let moved = try SeenURL.problems {
             $0.change(.nothing) {
                 $0.status = 302

@@ -209,6 +209,17 @@ internal import Testing
         #expect(try #require(resource.deltas.first).dcz.bytes * 4 < resource.plain.br.bytes)
     }
 
+    @Test func `a HAR file's responses are as old as their dates say, when they came`() throws {
+        let folder = try TemporaryFolder()
+        let fields = ["Cache-Control": "max-age=600", "Date": "Sun, 01 Nov 2026 09:58:20 GMT"]
+        let entries = (0..<2).map {
+            ArchiveEntry(second: $0 * 60, fields: fields, body: Feed.bytes(version: $0, items: 20))
+        }
+        try ArchiveEntry.write(entries, to: folder)
+        let resource = try #require(try Estimating.of("\(folder.path)/session.har").resources.first)
+        #expect(resource.browser?.keepsSeconds == 600 - 160, "the last came at 10:01:00")
+    }
+
     @Test func `a HAR file's size that no body has is none`() throws {
         let folder = try TemporaryFolder()
         let entries = (0..<3).map { ArchiveEntry(second: $0 * 60, body: Feed.bytes(version: $0, items: 20)) }

@@ -59,6 +59,10 @@ internal import Testing
                 #"Use-As-Dictionary: match="/feed""#, "Cache-Control: max-age=0",
                 "stale when it came; send max-age"
             ),
+            (
+                #"Use-As-Dictionary: match="/feed""#, "Cache-Control: max-age=60\r\nAge: 90",
+                "stale when it came; send max-age"
+            ),
             (#"Use-As-Dictionary: match="/feed""#, "X: 1", "no lifetime; send max-age, give the route a ttl"),
             ("X: 2", "Cache-Control: max-age=600", "the server offers no dictionary"),
             (#"Use-As-Dictionary: match="/feed""#, "Cache-Control: no-store", "no-store or Vary: *"),

@@ -16,6 +16,7 @@ struct SharedStoreCommandTests {
         }
         let versions: [Version]
         let sealed_versions: Int
+        let unannounced_versions: Int
     }
 
     private struct Fixture {
@@ -81,6 +82,38 @@ struct SharedStoreCommandTests {
         fixture.proxy.process.stop()
         #expect(try fixture.run("rm", "--all").status == 0)
         #expect(try fixture.server.command("DBSIZE") == "0")
+    }
+
+    @Test func `list counts sealed versions, and apart from them those that nothing announces`() throws {
+        let fixture = try Fixture(body: Feed.bytes(version: 0, items: 40))
+        _ = try fixture.proxy.curl("/api/feed")
+        try waitUntil("the version is published") { try !fixture.listing().versions.isEmpty }
+        let (chain, digest) = (String(repeating: "A", count: 22), String(repeating: "A", count: 43))
+        for name in ["kTAG:v:\(digest)", "kTAG:v:Z\(digest.dropFirst())", "v:\(chain):\(digest)"] {
+            try fixture.server.command("SET", "dictum:1:\(name)", "value")
+        }
+        let listing = try fixture.listing()
+        #expect(listing.versions.count == 1 && listing.sealed_versions == 2)
+        #expect(listing.unannounced_versions == 1)
+        let text = try fixture.run("list").text
+        #expect(text.hasSuffix("1 version; not listed: 2 sealed versions; without an announcement: 1\n"))
+    }
+
+    @Test func `purge ends with 1 if the shared store did not confirm, and says what went here`() throws {
+        let fixture = try Fixture(body: Feed.bytes(version: 0, items: 40))
+        _ = try fixture.proxy.curl("/api/feed")
+        try waitUntil("the version is published") { try !fixture.listing().versions.isEmpty }
+        func purge() throws -> ProcessResult {
+            try RunningProcess.run(
+                ["purge", "--config", "\(fixture.folder.path)/dictum.yaml", "--path", "/api/feed"])
+        }
+        try fixture.server.command("CONFIG", "SET", "maxmemory", "1")
+        let untold = try purge()
+        #expect(untold.status == 1 && untold.text.hasPrefix("1 version removed, "))
+        #expect(untold.errors.contains("the shared store did not confirm"), "\(untold.errors)")
+        try fixture.server.command("CONFIG", "SET", "maxmemory", "0")
+        let told = try purge()
+        #expect(told.status == 0 && told.text.hasSuffix("; the other nodes were told\n"), "\(told.text)")
     }
 
     private struct Removal: Decodable {

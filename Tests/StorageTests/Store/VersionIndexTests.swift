@@ -1,3 +1,4 @@
+import Primitives
 import TestSupport
 import Testing
 
@@ -210,6 +211,27 @@ import Testing
         #expect(index.named(chain.key, now: 899).map(\.id) == [1])
         #expect(index.version(row: 1)?.pinnedUntil == 900)
         #expect(index.newestWithHead(chain.key, url: "/2") { _ in true }?.head?.bytes == [1, 2, 3])
+    }
+
+    @Test
+    func `rows grow with the ranks, and differ in two processes that choose one in the same microsecond`() {
+        let rows = (0..<64).map { _ in Version.row(1_000_000) }
+        // With 2,048 rows to choose from, one pair or so is equal.
+        #expect(Set(rows).count > 48)
+        let next = Version.row(1_000_001)
+        #expect(rows.allSatisfy { $0 < next })
+    }
+
+    @Test func `chains that come and go leave their places to the next ones`() throws {
+        let index = DictionaryIndex(inUseMax: 0)
+        for number in 1...200 {
+            let known = Known(
+                id: Int64(number), rank: Int64(number), chain: number, url: "/u", variant: "", body: 1)
+            index.insert(version(known, in: index))
+            _ = index.remove(try #require(index.version(row: known.id)))
+        }
+        let places = index.tables.withLock { $0.chains.count }
+        #expect(index.chainCount == 0 && places == 1)
     }
 
     @Test func `the last that had an entity tag is found behind newer ones`() throws {
