@@ -44,7 +44,8 @@ private let next = Feed.bytes(version: 1, items: 40)
         for seen in proxy.origin.requests {
             #expect(seen.startLine == "GET \(sent) HTTP/1.1")
         }
-        #expect(proxy.origin.requests.first?["X-Forwarded-Prefix"] == (sent == target ? "/edge" : "/edge/api"))
+        #expect(
+            proxy.origin.requests.first?["X-Forwarded-Prefix"] == (sent == target ? "/edge" : "/edge/api"))
     }
 
     @Test(arguments: [
