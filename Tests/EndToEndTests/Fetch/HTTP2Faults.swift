@@ -174,7 +174,7 @@ final class HTTP2Faults {
             def on_early_push(self, stream):
                 frame = PushPromiseFrame(stream, promised_stream_id=2, flags=["END_HEADERS"])
                 frame.data = self.h2.encoder.encode(
-                    [(":method", "GET"), (":scheme", "http"), (":authority", "a"), (":path", "/")])
+                    [(":method", "GET"), (":scheme", "http"), (":authority", "a"), (":path", "/"), ("x-promised", "1")])
                 self.socket.sendall(frame.serialize())
                 for number, fields in ((2, [(":status", "404"), ("x-pushed", "1")]), (stream, [(":status", "200")])):
                     self.socket.sendall(HeadersFrame(number, self.h2.encoder.encode(fields),

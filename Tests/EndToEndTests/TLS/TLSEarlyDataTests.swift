@@ -115,6 +115,7 @@ private let hello = Array("hello\n".utf8)
     private static let relay = """
         import socket, subprocess, sys, threading
         port = int(sys.argv[1])
+        came = []
 
         def relay(hold, end=None, more=()):
             listener = socket.create_server(("127.0.0.1", 0))
@@ -137,6 +138,7 @@ private let hello = Array("hello\n".utf8)
                             far.shutdown(socket.SHUT_WR)
                 except OSError:
                     pass
+                came.append(count)
                 try:
                     near.shutdown(socket.SHUT_RDWR)
                 except OSError:
@@ -344,11 +346,17 @@ private let hello = Array("hello\n".utf8)
     @Test func `an answer larger than what goes early comes whole`() throws {
         let body = Array(String(repeating: "0123456789abcde\n", count: 100_000).utf8)
         let client = try served(
+            ", early_data: true", "limits: {head_timeout: 5s}",
             origin: Origin(wire("HTTP/1.1 200 OK", "Content-Type: text/plain", body: body)))
         try begin(client)
         let said = try resume(client, early: Self.get)
         #expect(said.contains("Early data was accepted"))
         #expect(said.contains(String(decoding: body, as: UTF8.self)))
+        // A client that never ends its handshake may be a replay.
+        try begin(client)
+        let result = try client.python(Self.relay + "relay(hold=True)\nprint(came[0])")
+        let early = try #require(Int(result.text.dropLast()), "\(result.errors)")
+        #expect(32 * 1024...52 * 1024 ~= early)
     }
 
     @Test func `425 of the upstream goes to the client, which asks again`() throws {

@@ -79,6 +79,20 @@ struct ClientReuseTests {
         #expect(client.counts() == [0, 0])
     }
 
+    @Test func `a connection whose request was to be the last is not kept, whatever the answer says`() throws
+    {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let exchange = try client.begin(
+            "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().hasPrefix("GET / "))
+        peer.send("HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\nok")
+        #expect(exchange.outcome() == ["new"] + Self.okLines)
+        #expect(peer.readToEnd() == ("", .closed))
+        #expect(client.counts() == [0, 0])
+    }
+
     @Test func `what an early answer has left of its request goes before no other one`() throws {
         let upstream = try TestUpstream(receiveBuffer: 16 * 1024)
         let client = TestClient()

@@ -134,6 +134,30 @@ internal import Testing
         #expect(peer.response(1)?.reset == .cancel)
     }
 
+    @Test func `a tunnel has the time of a tunnel until the client has taken its last bytes`() throws {
+        let server = try TestServer(
+            settings {
+                ($0.idleTimeout, $0.tunnelTimeout) = (150, 600_000)
+            }
+        ) { request in
+            _ = request.connection.switchProtocols(testHead())
+            request.connection.write(Noise.bytes(20_000, seed: 1).span)
+            request.connection.finish()
+        }
+        let peer = try HTTP2Peer(server, settings: [(4, 0)])
+        peer.send(
+            Kind.headers, 4, stream: 1,
+            payload: HTTP2Peer.block([
+                (":method", "CONNECT"), (":protocol", "echo"), (":scheme", "http"), (":path", "/"),
+                (":authority", "a"),
+            ]))
+        _ = try #require(peer.readFrame { $0.type == Kind.headers })
+        // Longer than a body may wait for room.
+        usleep(600_000)
+        peer.send(Kind.windowUpdate, stream: 1, payload: HTTP2Peer.number(20_000))
+        #expect(peer.response(1)?.body.count == 20_000)
+    }
+
     @Test func `a client that leaves no room for all its streams together loses the connection`() throws {
         let server = try TestServer(settings { $0.idleTimeout = 300 }) { request in
             request.connection.start(testHead(), body: .chunked)

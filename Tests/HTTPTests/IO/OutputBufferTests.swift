@@ -46,6 +46,7 @@ struct OutputBufferTests {
                     buffer.took(buffer.offer(to: transport))
                 }
                 #expect(transport.taken.count + buffer.count == sent.count)
+                #expect(buffer.totalBytes == sent.count, "the access log counts them")
             }
             transport.allowances = [.max]
             buffer.took(buffer.offer(to: transport))

@@ -179,6 +179,27 @@ struct ServerEndTests {
         #expect(server.journal.wait(for: "drained all"))
     }
 
+    @Test(arguments: [false, true])
+    func `a connection that ends within its PROXY header does not wait for the rest`(isAtOnce: Bool) throws {
+        var settings = ServerSettings()
+        settings.acceptsProxyHeader = { _ in true }
+        settings.headTimeout = 600_000
+        let server = try TestServer(settings) { $0.answer("ok") }
+        let peer = try server.connect()
+        if isAtOnce {
+            server.whileHeld {
+                peer.send("PROXY TC")
+                peer.closeWriting()
+            }
+        } else {
+            peer.send("PROXY TC")
+            #expect(server.awaitConnections(1))
+            peer.closeWriting()
+        }
+        #expect(peer.readToEnd() == ("", .closed))
+        #expect(server.awaitConnections(0))
+    }
+
     @Test func `a server that stops is not connected to any more`() throws {
         let server = try TestServer { _ in }
         let busy = try server.connect()

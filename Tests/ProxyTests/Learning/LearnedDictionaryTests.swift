@@ -41,6 +41,21 @@ internal import Testing
         #expect(proxy.learnedRow?.clients ?? 0 == clients)
     }
 
+    @Test func `the report has with each route what was learned for it, and not for another`() throws {
+        let proxy = try TestProxy(
+            Origin(json(Items.body(8))),
+            """
+            routes:
+              - {match: "/items/:id", dictionary: {built: learned}}
+              - {match: "/goods/:id", dictionary: {built: learned}}
+              - {match: /page, announce: [/items/8, /goods/8], dictionary: off}
+            """)
+        for (path, client) in [("/items/8", 1), ("/goods/8", 2), ("/goods/8", 3)] {
+            _ = try proxy.fetch(path, forwarded(for: client), "Accept-Encoding: dcb, gzip")
+        }
+        #expect(try proxy.report().routes.map { $0.learned?.map(\.clients) } == [[1], [2], nil])
+    }
+
     @Test(arguments: [
         ("shared", "Authorization: Bearer 1"), ("shared", "Cookie: session=1"), ("shared", "X-Key: 1"),
         ("mine", ""), ("private", ""), ("no-store", ""), ("cookie", ""),

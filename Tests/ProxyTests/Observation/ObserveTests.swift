@@ -330,6 +330,20 @@ private let versions = (0..<6).map { Feed.bytes(version: $0, items: 60) }
 
     // MARK: The budget
 
+    @Test func `a reload changes the share of the processor`() throws {
+        let proxy = try TestProxy(Self.origin(), "mode: observe\nobserve: {cpu: 5%}")
+        try proxy.reload("mode: observe\nobserve: {cpu: 7%}")
+        #expect(try proxy.report().observing?.cpuAllowed == 0.07)
+    }
+
+    @Test func `the memory of observed bodies comes back, whatever becomes of them`() throws {
+        let proxy = try TestProxy(Self.origin(), "mode: observe\nobserve: {cpu: 100%}")
+        for path in Self.paths { _ = try proxy.fetch(path) }
+        let memory = proxy.server.context.observer.memory
+        try waitUntil("all memory is given back") { memory.takenBytes == 0 }
+        #expect(try proxy.report().routes[0].observed?.versions ?? 0 > 0)
+    }
+
     @Test func `the deltas of all clients are estimated by the share that was observed at the time`() throws {
         let proxy = try TestProxy(
             Origin(json(versions[0], "Cache-Control: public, max-age=600")),

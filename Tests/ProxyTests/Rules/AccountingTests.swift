@@ -197,6 +197,20 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(live.reasons.values.reduce(0, +) == 2 && live.reasons["delta"] == nil, "\(live.reasons)")
     }
 
+    @Test func `the report has the size of the store as the metrics have it`() throws {
+        let folder = try TemporaryFolder()
+        let proxy = try TestProxy(Origin(json(first)), store: folder.file("store.sqlite"))
+        _ = try proxy.fetch("/feed")
+        try waitUntil("the version is on disk") {
+            try proxy.metric(#"dictum_store_bytes{place="disk"}"#) > 0
+                && proxy.metric(#"dictum_store_body_bytes_total{form="whole"}"#) > 0
+        }
+        let store = try proxy.report().store
+        #expect(store.diskBytes == (try proxy.metric(#"dictum_store_bytes{place="disk"}"#)))
+        #expect(store.memoryBytes == (try proxy.metric(#"dictum_store_bytes{place="memory"}"#)))
+        #expect(store.versions == 1 && store.chains == 1 && store.diskBytes != store.memoryBytes)
+    }
+
     @Test func `bytes on the wire include heads and framing`() throws {
         var head = 0
         let lines = try lines(Origin(json(first))) { proxy in

@@ -108,6 +108,17 @@ extension TestProxy {
         #expect(try proxy.isHealthy(moved.url))
     }
 
+    @Test func `a reload without an upstream ends its checks, and those of others go on`() throws {
+        let (kept, gone) = (try CheckedOrigin(200), try CheckedOrigin(200))
+        let proxy = try TestProxy(
+            kept.origin, upstream: health, "upstreams: {gone: {urls: [\"\(gone.url)\"], \(health)}}")
+        try waitUntil("both are checked") { !kept.checks.isEmpty && !gone.checks.isEmpty }
+        try proxy.reload("", upstream: health)
+        let (former, count) = (kept.checks.count, gone.checks.count)
+        try waitUntil("the other is checked further") { kept.checks.count >= former + 10 }
+        #expect(gone.checks.count <= count + 2, "one may have been under way, and one before the loop knew")
+    }
+
     @Test func `a reload without checks forgets what they found, one with them does not`() throws {
         let (sick, well) = (try CheckedOrigin(500), try CheckedOrigin(200))
         let proxy = try TestProxy([sick, well])

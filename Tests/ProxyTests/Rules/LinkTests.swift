@@ -243,6 +243,24 @@ private func open(_ body: [UInt8], _ fields: String...) -> [UInt8] {
         #expect(try after.fetch("/feed")["Link"] == linkField(to: first))
     }
 
+    @Test func `a name whose deltas waste little stays, however often that is measured`() throws {
+        let version = Guarded(0)
+        let origin = try Origin { _, connection in
+            connection.send(open(Feed.bytes(version: version.withLock { $0 }, items: 40)))
+        }
+        var terms = LinkTerms()
+        (terms.renameSeconds, terms.sampleSeconds) = (0, 0)
+        let proxy = try TestProxy(origin, link, links: terms)
+        #expect(try proxy.prove("/feed").last?["Link"] == linkField(to: first))
+        let worker = proxy.server.context.learned.worker
+        for _ in 1...3 {
+            version.withLock { $0 += 1 }
+            try proxy.prove("/feed", available(first), "Accept-Encoding: dcz")
+            try waitUntil("the savings are measured") { worker.isIdle }
+            #expect(try proxy.fetch("/feed")["Link"] == linkField(to: first))
+        }
+    }
+
     @Test func `a name whose deltas waste more than another download gives way to a fresh one`() throws {
         let version = Guarded(0)
         let origin = try Origin { _, connection in

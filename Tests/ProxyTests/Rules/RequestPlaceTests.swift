@@ -103,6 +103,23 @@ internal import Testing
         try untilAllIsBack(proxy)
     }
 
+    @Test func `trailers that come while their request waits reach the upstream`() throws {
+        let gate = Gate()
+        let proxy = try TestProxy(origin(gate), upstream: Self.two)
+        let slow = try occupy(proxy, 2)
+        let client = try proxy.connect()
+        let head = request(
+            "/quick", [forwarded(for: 2), "Transfer-Encoding: chunked", "Trailer: X-Sum"], method: "POST")
+        // In one piece, so that all of it is read before the request has a place.
+        client.send(head + chunk([1, 2]) + Array("0\r\nX-Sum: 7\r\n\r\n".utf8))
+        try waitUntil("it waits") { proxy.server.context.shared.places.counts.waiting == 1 }
+        for _ in slow { gate.open() }
+        #expect(try client.receive().body == Array("ok".utf8) + [1, 2])
+        #expect(proxy.origin.requests.last?.trailers == ["X-Sum: 7"])
+        for socket in slow { _ = try socket.receive() }
+        try untilAllIsBack(proxy)
+    }
+
     @Test func `a client that leaves while it waits gives up its turn`() throws {
         let gate = Gate()
         let proxy = try TestProxy(origin(gate), upstream: Self.two)

@@ -102,6 +102,8 @@ struct UpgradeTests {
         #expect(answer.status == 426)
         // RFC 9110 section 15.5.22: a 426 says which protocol is required.
         #expect(answer["Upgrade"] == "websocket")
+        // RFC 9110 section 7.8: whoever sends Upgrade names it in Connection, as it is for this hop alone.
+        #expect(answer["Connection"]?.lowercased() == "upgrade")
         client.send(request("/next", []))
         #expect(try client.receive().status == 200)
         #expect(proxy.origin.requests.count == 2)

@@ -63,6 +63,16 @@ private let fault: FaultyEncoder.Fault = { $0[max(0, $0.count - 5)] ^= 0x20 }
         #expect(!text.contains("Creek"), "no bytes of a body")
     }
 
+    @Test func `the error of a delta for one user names neither of its bodies`() throws {
+        let own = "Cache-Control: private, max-age=60"
+        let proxy = try TestProxy(Origin([json(first, own), json(second, own)]), deltaFault: fault)
+        _ = try proxy.fetch("/feed", "Cookie: sid=1")
+        #expect(try proxy.fetch("/feed", over: first, "Cookie: sid=1").carries(second))
+        let text = try #require(errors(proxy).first)
+        #expect(text.contains("route /* "))
+        for body in [first, second] { #expect(!text.contains(Digest(of: body.span).hex), "\(text)") }
+    }
+
     /// The errors that an operator was told of.
     private func errors(_ proxy: TestProxy) -> [String] {
         proxy.events.withLock { $0 }.compactMap { if case .error(let text) = $0 { text } else { nil } }

@@ -158,6 +158,16 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(try Self.responses(in: proxy) == 0)
     }
 
+    @Test func `the ratios are those of clients with dictionaries to clients without`() throws {
+        let totals = ExperimentTotals(Configuration.Experiment())
+        for unit in 0..<20 {
+            totals.count(.treated, unit: unit, bytes: 100, microseconds: 3_000)
+            totals.count(.heldOut, unit: unit, bytes: 400, microseconds: 2_000)
+        }
+        let report = SavingsReport.Experiment(totals)
+        #expect(report.bytes?.value == 0.25 && report.duration?.value == 1.5)
+    }
+
     @Test func `a duration on a bound counts below it, and a longer one above`() {
         let totals = ExperimentTotals(Configuration.Experiment())
         let bounds = LoopHistogram.bounds

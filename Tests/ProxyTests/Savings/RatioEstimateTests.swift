@@ -62,6 +62,16 @@ internal import Testing
         #expect(abs(RatioEstimate.quantile(degrees: degrees) / expected - 1) < 0.01)
     }
 
+    @Test func `a ratio the other way round has the interval the other way round`() throws {
+        var crowd = Crowd(random: SplitMix(seed: 5))
+        // Ten units on one side, so that what their number says weighs.
+        let one = try #require(RatioEstimate((0..<10).map { _ in crowd.client(scale: 200) }))
+        let other = try #require(RatioEstimate((0..<60).map { _ in crowd.client(scale: 1000) }))
+        let (there, back) = (one.ratio(to: other), other.ratio(to: one))
+        #expect(there.low < there.value && there.value < there.high)
+        #expect(abs(there.low * back.high - 1) < 1e-9 && abs(there.high * back.low - 1) < 1e-9)
+    }
+
     @Test func `equal units have no interval, and too few no estimate`() throws {
         let few = Array(repeating: (count: 2.0, sum: 200.0), count: RatioEstimate.unitsMin - 1)
         let one = try #require(RatioEstimate(few + [(1, 100), (0, 0)]))
