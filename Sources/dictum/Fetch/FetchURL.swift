@@ -62,7 +62,7 @@ struct FetchURL: Sendable, Hashable {
             endpoints.withLock { $0 = found }
             ended.signal()
         }
-        guard deadline.allows(ended) else { throw .tooSlow(seconds: deadline.seconds) }
+        guard deadline.allows(ended) else { throw deadline.error }
         let found = endpoints.withLock { $0 }
         if found.isEmpty { throw .unknownHost(host) }
         return found
