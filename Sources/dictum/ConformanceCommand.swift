@@ -7,6 +7,7 @@ struct ConformanceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "conformance",
         abstract: "Judges a client by the rules of RFC 9842.",
+        usage: "dictum conformance [<options>] [-- <command> ...]",
         discussion: """
             Plays a server, lets the client fetch URLs, and prints a verdict for each rule. A client that is a command is run \
             for each URL: it gets the URL as its last word (or in place of {url}), writes the decoded body to standard output, \
@@ -47,7 +48,7 @@ struct ConformanceCommand: ParsableCommand {
     var verbose = false
 
     func validate() throws {
-        guard 1...86_400 ~= maxTime else { throw ValidationError("--max-time: expected 1 to 86400 seconds") }
+        try FetchDeadline.check(maxTime: maxTime)
         guard case .tcp = ConfiguredAddress(listen) else {
             throw ValidationError("--listen: expected HOST:PORT, such as 127.0.0.1:0")
         }

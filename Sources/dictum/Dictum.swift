@@ -44,8 +44,13 @@ struct Dictum: ParsableCommand {
             exit(withError: ExitCode.validationFailure)
         }
         do {
-            var command = try parseAsRoot(JoinedOptions.split(CommandLine.arguments.dropFirst()))
-            try command.run()
+            do {
+                var command = try parseAsRoot(JoinedOptions.split(CommandLine.arguments.dropFirst()))
+                try command.run()
+            } catch  where exitCode(for: error).isSuccess {
+                // Help, or what else the parser would print without a look whether it arrives.
+                try StandardOutput.write(fullMessage(for: error))
+            }
         } catch {
             exit(withError: shown(error))
         }
@@ -54,15 +59,19 @@ struct Dictum: ParsableCommand {
     /// Returns an error in the form that the parser prints on one line, or an exit code once it is printed.
     private static func shown(_ error: any Error) -> any Error {
         switch error {
-        case let error as FetchError where error.isUsage:
-            StandardError.write("dictum: \(OutputFormat.plain(error.description))")
-            return ExitCode.validationFailure
+        case let error as FetchError where error.isUsage: return misused(error.description)
+        // They are all about files that options name.
+        case let error as TLSError: return misused(error.text)
         case let error as FetchError: return CommandError(OutputFormat.plain(error.description))
         case let error as CommandError: return CommandError(OutputFormat.plain(error.description))
-        case let error as TLSError: return CommandError(error.text)
         case let error as StartError: return CommandError(error.textForOptions)
         default: return error
         }
+    }
+
+    private static func misused(_ text: String) -> ExitCode {
+        StandardError.write("dictum: \(OutputFormat.plain(text))")
+        return .validationFailure
     }
 
     static var commandNames: [String] {

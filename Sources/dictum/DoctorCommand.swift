@@ -60,7 +60,7 @@ struct DoctorCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
-        guard 1...86_400 ~= maxTime else { throw ValidationError("--max-time: expected 1 to 86400 seconds") }
+        try FetchDeadline.check(maxTime: maxTime)
         guard 2...1000 ~= fetches else {
             throw ValidationError("--fetches: expected a number from 2 to 1000")
         }
@@ -90,23 +90,20 @@ struct DoctorCommand: ParsableCommand {
     }
 
     private func examine() throws -> DoctorObservations {
-        do {
-            let target = try FetchURL(url)
-            let origin = try from.map { text throws(FetchError) in try FetchURL(text) }
-            let content = try self.content.content()
-            try check(content.method)
-            let doctor = try Doctor(
-                url: target, protocols: request.protocols(for: target, sending: content),
-                authority: request.ca,
-                secondsMax: maxTime, fields: try request.fields(), content: content, page: origin)
-            var seen = doctor.examine()
-            if browser { seen.browser = try ask(target, origin, doctor) }
-            return seen
-        } catch let error as TLSError {
-            // It is about the file of --ca.
-            StandardError.write("dictum: \(error.text)")
-            throw ExitCode.validationFailure
-        }
+        // Blocked before the first thread starts: the profile of the browser would stay behind.
+        if browser { Signals.block() }
+        defer { if browser { Signals.unblock() } }
+        let target = try FetchURL(url)
+        let origin = try from.map { text throws(FetchError) in try FetchURL(text) }
+        let content = try self.content.content()
+        try check(content.method)
+        let doctor = try Doctor(
+            url: target, protocols: request.protocols(for: target, sending: content),
+            authority: request.ca,
+            secondsMax: maxTime, fields: try request.fields(), content: content, page: origin)
+        var seen = doctor.examine()
+        if browser { seen.browser = try ask(target, origin, doctor) }
+        return seen
     }
 
     private func check(_ method: Method) throws {
@@ -140,7 +137,8 @@ struct DoctorCommand: ParsableCommand {
             return .failure(CommandError("\(error)"))
         }
         do throws(CommandError) {
-            return .success(try DoctorBrowser.run(program, plan, until: FetchDeadline(seconds: maxTime)))
+            let deadline = FetchDeadline(seconds: maxTime) { Signals.hasPendingEnd }
+            return .success(try DoctorBrowser.run(program, plan, until: deadline))
         } catch {
             return .failure(error)
         }

@@ -49,9 +49,7 @@ struct EstimateCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
-        guard sources.count <= 100 else {
-            throw ValidationError("expected at most 100 sources; give a list of URLs")
-        }
+        try HistoryCollection.check(sources)
         guard let every = DurationText.seconds(every), 1...86_400 ~= every else {
             throw ValidationError("--every: expected a duration from 1s to 1d, such as 30s")
         }
@@ -75,7 +73,7 @@ struct EstimateCommand: ParsableCommand {
         let progress = ProgressBar(isWanted: !json)
         let collection = try HistoryCollection(
             of: sources, everySeconds: DurationText.seconds(every) ?? 30,
-            forSeconds: DurationText.seconds(time) ?? 600, request, progress)
+            forSeconds: DurationText.seconds(time) ?? 600, asksTwice: true, request, progress)
         let plan = ClientPlan(
             clients: clients, mix: returns, seconds: DurationText.seconds(simulate) ?? 86_400)
         let estimator = Estimator(plan: plan)

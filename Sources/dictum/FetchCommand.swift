@@ -63,7 +63,7 @@ struct FetchCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
-        guard 1...86_400 ~= maxTime else { throw ValidationError("--max-time: expected 1 to 86400 seconds") }
+        try FetchDeadline.check(maxTime: maxTime)
         guard !json || output != "-" else {
             throw ValidationError(
                 "--json writes the report to standard output: write the body to a file with -o")

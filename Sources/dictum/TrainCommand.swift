@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Dictionaries
 internal import Foundation
+internal import Glibc
 internal import HTTP
 internal import Proxy
 internal import Storage
@@ -57,8 +58,11 @@ struct TrainCommand: ParsableCommand {
         guard !sources.isEmpty || store.isGiven else {
             throw ValidationError("expected a source, --config FILE or --store PATH")
         }
-        guard sources.count <= 100 else {
-            throw ValidationError("expected at most 100 sources; give a list of URLs")
+        try HistoryCollection.check(sources)
+        // What goes there takes minutes to make.
+        guard unsafe access("\(output)/.", W_OK) == 0 else {
+            let why = SystemError(code: errno).text
+            throw ValidationError("--output: cannot write to the folder \(output): \(why)")
         }
         guard 1...1_000_000 ~= responses else {
             throw ValidationError("--responses: expected a number from 1 to 1000000")
@@ -95,7 +99,7 @@ struct TrainCommand: ParsableCommand {
             guarantee: guarantee)
         if let best {
             let file = "\(output)/\(best.digest.hex).dict"
-            try OutputFile.write(best.bytes, toFile: file)
+            try OutputFile.writeWhole(best.bytes, toFile: file)
             (report.sha256, report.file) = (best.digest.hex, file)
         }
         try StandardOutput.write(json ? OutputFormat.json(report) : report.text, terminator: json ? "\n" : "")
@@ -104,7 +108,8 @@ struct TrainCommand: ParsableCommand {
     private func samples(_ estimator: Estimator, _ progress: ProgressBar) throws -> TrainingSamples {
         let host = AuthorityNames(host.map { [$0] } ?? [])
         var samples = TrainingSamples(matching: try pattern, of: host)
-        let collection = try HistoryCollection(of: sources, everySeconds: 1, forSeconds: 0, request, progress)
+        let collection = try HistoryCollection(
+            of: sources, everySeconds: 1, forSeconds: 0, asksTwice: false, request, progress)
         for warning in collection.warnings { StandardError.write("dictum: \(OutputFormat.plain(warning))") }
         for history in collection.histories { samples.add(history, estimator, filesAreResources: true) }
         if store.isGiven { try store.use { try samples.add($0.catalogue) } }

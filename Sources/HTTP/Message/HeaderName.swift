@@ -74,19 +74,24 @@ extension HeaderName {
     /// Such fields frame, route, authenticate or describe the content (RFC 9110 section 6.5.1), or must be
     /// known before the body. A digest of the content is known only behind it (RFC 9530 section 2).
     var isForbiddenInTrailers: Bool {
-        Self.forbiddenInTrailers.contains(self)
+        Self.forbiddenInTrailers.contains(self) || HeaderNameSet.forwarding.contains(self)
             || self != .contentDigest && text.lowercased().hasPrefix("content-")
     }
 
     private static let forbiddenInTrailers: Set<HeaderName> = [
         .acceptEncoding, .age, .altSvc, .authorization, .availableDictionary, .cacheControl, .cdnCacheControl,
         .connection, .cookie, .date, .dictionaryID, .dictumExplain, .earlyData, .etag, .expect, .expires,
-        .forwarded, .host, .http2Settings, .ifMatch, .ifModifiedSince, .ifNoneMatch, .ifRange,
+        .host, .http2Settings, .ifMatch, .ifModifiedSince, .ifNoneMatch, .ifRange,
         .ifUnmodifiedSince, .keepAlive, .lastModified, .link, .location, .maxForwards, .origin, .pragma,
         .proxyAuthenticate, .proxyAuthorization, .proxyConnection, .range, .retryAfter, .secFetchDest,
         .secFetchMode, .secFetchSite, .setCookie, .strictTransportSecurity, .surrogateControl, .te, .trailer,
-        .transferEncoding, .upgrade, .useAsDictionary, .vary, .via, .wwwAuthenticate, .xForwardedFor,
-        .xForwardedHost, .xForwardedPort, .xForwardedPrefix, .xForwardedProto, .xRealIP,
+        .transferEncoding, .upgrade, .useAsDictionary, .vary, .via, .wwwAuthenticate,
+    ]
+
+    /// The fields in which a proxy tells of its client: whoever can write one can claim an address.
+    static let forwardingNames: [HeaderName] = [
+        .forwarded, .xForwardedFor, .xForwardedHost, .xForwardedPort, .xForwardedPrefix, .xForwardedProto,
+        .xRealIP,
     ]
 }
 

@@ -4,9 +4,17 @@ package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
     private(set) var numbers = HeaderNumberSet()
     private var others: [HeaderName] = []
 
-    package init(arrayLiteral names: HeaderName...) {
+    package init(arrayLiteral names: HeaderName...) { self.init(names) }
+
+    init(_ names: [HeaderName]) {
         for name in names { insert(name) }
     }
+
+    /// The fields in which a proxy tells of its client.
+    package static let forwarding = HeaderNameSet(HeaderName.forwardingNames)
+
+    /// The fields of a request that a proxy has forwarded; clients send none of them.
+    package static let ofForwarded = HeaderNameSet(HeaderName.forwardingNames + [.via])
 
     /// Returns the well-known names for which the closure is true.
     ///

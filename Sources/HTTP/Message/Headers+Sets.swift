@@ -50,8 +50,9 @@ extension Headers {
     /// Removes the hop-by-hop fields and those that `Connection` names (RFC 9110 section 7.6.1).
     ///
     /// Transfer-Encoding goes too: decide the framing first and write your own. Host, Content-Length,
-    /// Cache-Control and Early-Data (RFC 8470 section 5.1) stay even if named, because a sender must not name
-    /// fields that are meant for every recipient.
+    /// Cache-Control, Early-Data (RFC 8470 section 5.1) and what proxies write stay even if named, because a sender
+    /// must not name fields that are meant for every recipient. A client could hide its address otherwise: fronts
+    /// pass its `Connection` on.
     ///
     /// `kept` stays in any case.
     package mutating func removeConnectionFields(except kept: HeaderName? = nil) {
@@ -73,9 +74,8 @@ extension Headers {
         .transferEncoding, .upgrade, .http2Settings,
     ]
 
-    private static let neverConnectionFields: [HeaderName] = [
-        .host, .contentLength, .cacheControl, .earlyData,
-    ]
+    private static let neverConnectionFields: [HeaderName] =
+        [.host, .contentLength, .cacheControl, .earlyData, .via, .xRequestID] + HeaderName.forwardingNames
 }
 
 // MARK: - Trailers

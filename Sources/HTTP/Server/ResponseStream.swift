@@ -61,6 +61,15 @@ package protocol ResponseStream: AnyObject {
 extension ResponseStream {
     package func finish() { finish(trailers: Headers()) }
     package func abort() { abort(isUpstreams: false) }
+
+    /// Sends a whole response, without the body for HEAD.
+    package func respond(_ head: consuming ResponseHead, _ body: [UInt8], isHead: Bool) {
+        let isBodiless = isHead || head.status.isBodiless
+        if isHead { head.headers.append(.contentLength, UInt64(body.count)) }
+        start(head, body: isBodiless ? .none : .length(UInt64(body.count)))
+        write(body.span)
+        finish()
+    }
 }
 
 extension ServerConnection: ResponseStream {

@@ -139,13 +139,10 @@ final class ServerConnection: AcceptedConnection {
     }
 
     private func consumeHead(_ bytes: Span<UInt8>, from offset: Int) -> Int? {
-        if case .head(isPartial: false) = state.input {
-            state.headIsPartial()
-            headDeadline = core.now + settings.headTimeout
-        }
         do {
             // Safe: the parser is a pure value, which calls nothing that could use it again.
             guard let head = try unsafe parser.parseRequest(bytes.extracting(offset..<bytes.count)) else {
+                if unsafe parser.hasBegun { headHasBegun() }
                 return nil
             }
             let consumed = unsafe parser.consumed
@@ -159,6 +156,7 @@ final class ServerConnection: AcceptedConnection {
                 case .none: break
                 case .partial:
                     unsafe parser.reset()
+                    headHasBegun()
                     return nil
                 case .whole:
                     handOver(bytes.extracting(offset..<bytes.count))
@@ -168,6 +166,13 @@ final class ServerConnection: AcceptedConnection {
             refuse(.malformed(error))
             return bytes.count
         }
+    }
+
+    /// Limits the time for the rest of a head, unless it is limited.
+    private func headHasBegun() {
+        guard case .head(isPartial: false) = state.input else { return }
+        state.headIsPartial()
+        headDeadline = core.now + settings.headTimeout
     }
 
     /// True if the client may begin HTTP/2 now: without TLS, which has ALPN for that, and with its first bytes.

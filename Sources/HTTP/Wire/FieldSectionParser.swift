@@ -89,16 +89,12 @@ struct FieldSectionParser: Sendable {
             throw .disguisedFramingField
         }
         // A proxy replaces or removes these fields, so a disguised one could claim an address.
-        for other in forwardingNames where name.looksLikeName(other.text.utf8.span) {
+        for other in HeaderName.forwardingNames where name.looksLikeName(other.text.utf8.span) {
             throw .disguisedForwardingField
         }
     }
 
     private static let framingNames: [HeaderName] = [.contentLength, .transferEncoding]
-    private static let forwardingNames: [HeaderName] = [
-        .xForwardedFor, .xForwardedProto, .xForwardedHost, .xForwardedPort, .xForwardedPrefix, .xRealIP,
-        .forwarded,
-    ]
 }
 
 /// Finds the end of a line that arrives in pieces, and refuses forbidden bytes as soon as it sees them.

@@ -14,6 +14,9 @@ package struct HeadParser: Sendable {
 
     package init(limits: MessageLimits = MessageLimits()) { self.limits = limits }
 
+    /// True once a byte of an incomplete request has come; an empty line before it is none (RFC 9112 section 2.2).
+    var hasBegun: Bool { requestLineParser.hasBegun }
+
     /// Forgets an incomplete message.
     package mutating func reset() { self = HeadParser(limits: limits) }
 

@@ -46,12 +46,14 @@ extension ProxyHeader {
         // The words behind UNKNOWN are to be ignored.
         if words.count >= 2, words[1] == "UNKNOWN" { return nil }
         guard words.count == 6, let address = IPAddress(String(words[2])),
-            let target = IPAddress(String(words[3])), let port = self.port(words[4]),
-            self.port(words[5]) != nil,
-            address.isIPv4 == target.isIPv4, words[1] == (address.isIPv4 ? "TCP4" : "TCP6")
+            IPAddress(String(words[3])) != nil, let port = self.port(words[4]),
+            self.port(words[5]) != nil, family(words[2]) == words[1], family(words[3]) == words[1]
         else { throw ProxyHeaderError() }
         return .ip(address, port: port)
     }
+
+    /// By the spelling: a proxy with IPv6 sockets names IPv4 clients as `::ffff:192.0.2.1`, which are IPv4 here.
+    private static func family(_ address: Substring) -> Substring { address.contains(":") ? "TCP6" : "TCP4" }
 
     private static func port(_ digits: Substring) -> UInt16? {
         guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy(ASCII.isDigit) else { return nil }

@@ -18,6 +18,8 @@ struct RequestLineParser: Sendable {
     private(set) var start = 0
     /// The index of the next byte; of the fields, once the line is complete.
     private(set) var position = 0
+    /// True once a byte behind the empty line has come.
+    var hasBegun: Bool { position > start && expected != .emptyLineFeed }
     private var expected = Expected.emptyLine
     private var mark = 0
     private var method = 0..<0

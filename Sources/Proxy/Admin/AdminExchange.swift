@@ -31,11 +31,7 @@ final class AdminExchange: Handler, RequestHandler {
 
     func answer(_ answer: AdminResponse) {
         release()
-        var head = answer.head
-        if isHead { head.headers.append(.contentLength, String(answer.body.count)) }
-        stream.start(head, body: isHead ? .none : .length(UInt64(answer.body.count)))
-        stream.write(answer.body.span)
-        stream.finish()
+        stream.respond(answer.head, answer.body, isHead: isHead)
     }
 
     private func release() {

@@ -75,14 +75,10 @@ final class ClientPeer {
 
     /// Returns true if the peer forwards for somebody else.
     func forwards(_ headers: borrowing Headers) -> Bool {
-        headers.containsAny(of: Self.forwardingFields)
+        headers.containsAny(of: .ofForwarded)
     }
 
     private static let namingFields: HeaderNameSet = [.xForwardedFor, .forwarded]
-
-    private static let forwardingFields: HeaderNameSet = [
-        .xForwardedFor, .xForwardedProto, .xForwardedHost, .forwarded, .via,
-    ]
 
     /// Returns the scheme that the client used, by the X-Forwarded-Proto of a trusted peer or else its Forwarded; nil if
     /// neither is `http` or `https`.

@@ -27,8 +27,8 @@ enum UpstreamRequest {
         let protocols = Upgrade.protocols(askedBy: request, framing: framing)
         head.headers.removeConnectionFields()
         head.headers.removeTrailerNames()
-        // Before Dictum or the route sets any of them.
-        if !surroundings.peer.isTrusted { head.headers.removeAll(forwardingFields) }
+        // Before Dictum or the route sets any of them. Any other client could claim an address with them.
+        if !surroundings.peer.isTrusted { head.headers.removeAll(.forwarding) }
         if surroundings.isDecoded { removeCoding(&head.headers, framing) }
         head.version = .http11
         setHost(&head, surroundings)
@@ -128,12 +128,6 @@ enum UpstreamRequest {
             head.headers.append(.connection, "TE")
         }
     }
-
-    /// The fields that only trusted peers may send: any other client could claim an address with them.
-    private static let forwardingFields: HeaderNameSet = [
-        .forwarded, .xForwardedFor, .xForwardedHost, .xForwardedPort, .xForwardedPrefix, .xForwardedProto,
-        .xRealIP,
-    ]
 
     /// Continues the fields of trusted peers; there are none of others.
     private static func setForwarding(

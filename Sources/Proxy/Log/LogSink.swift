@@ -1,10 +1,11 @@
 internal import Dictionaries
 internal import Dispatch
 internal import Glibc
+internal import HTTP
 package import Storage
 internal import Synchronization
 
-/// Writes batches of log lines on its own queue, so that no loop waits.
+/// Writes batches of lines of a log on its own queue, so that no loop waits.
 ///
 /// A bounded number of bytes waits for a slow reader or disk; beyond that, batches are dropped and their lines counted.
 package final class LogSink: Sendable {
@@ -33,7 +34,7 @@ package final class LogSink: Sendable {
 
     /// Creates a sink for a file, which is opened or made here.
     package init(file path: String, report: @escaping @Sendable (OperatorEvent) -> Void) throws(StartError) {
-        do throws(LogWriter.SystemFault) {
+        do throws(SystemError) {
             writer = try LogWriter(file: path, report: report)
         } catch {
             throw .accessLog(path, error.text)
@@ -42,7 +43,7 @@ package final class LogSink: Sendable {
     }
 
     /// Queues whole lines, from any thread; never waits.
-    func submit(_ bytes: [UInt8], lines: Int) {
+    package func submit(_ bytes: [UInt8], lines: Int) {
         let pending = pendingBytes.wrappingAdd(bytes.count, ordering: .relaxed).newValue
         guard pending <= pendingBytesMax else {
             pendingBytes.wrappingSubtract(bytes.count, ordering: .relaxed)

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Glibc
+internal import HTTP
 internal import Primitives
 internal import Storage
 
@@ -42,7 +43,7 @@ final class LogWriter: @unchecked Sendable {
     }
 
     /// Opens a file, behind what it has.
-    init(file path: String, report: @escaping @Sendable (OperatorEvent) -> Void) throws(SystemFault) {
+    init(file path: String, report: @escaping @Sendable (OperatorEvent) -> Void) throws(SystemError) {
         descriptor = try Self.open(path)
         (self.path, self.report) = (path, report)
         patienceMilliseconds = Self.patienceStandard
@@ -53,20 +54,12 @@ final class LogWriter: @unchecked Sendable {
         if path != nil { close(descriptor) }
     }
 
-    /// An error number of the system.
-    struct SystemFault: Error {
-        let code: Int32
-
-        // Safe: the text is copied before another call can change it.
-        var text: String { unsafe String(cString: strerror(code)) }
-    }
-
     /// Opens the file at the path, which somebody may have renamed, and lets the former one go.
     ///
     /// On an error the former file gets the lines.
     func reopen() -> Bool {
         guard let path else { return false }
-        do throws(SystemFault) {
+        do throws(SystemError) {
             let fresh = try Self.open(path)
             close(descriptor)
             descriptor = fresh
@@ -85,12 +78,12 @@ final class LogWriter: @unchecked Sendable {
         }
     }
 
-    private static func open(_ path: String) throws(SystemFault) -> Int32 {
+    private static func open(_ path: String) throws(SystemError) -> Int32 {
         // A FIFO without a reader must not block; other files do not care.
         let flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
         // Safe: the copy of the path lives as long as the call.
         let descriptor = unsafe Glibc.open(path, flags, 0o640)
-        guard descriptor >= 0 else { throw SystemFault(code: errno) }
+        guard descriptor >= 0 else { throw SystemError(code: errno) }
         return descriptor
     }
 
@@ -176,7 +169,7 @@ final class LogWriter: @unchecked Sendable {
         let why =
             code == ETIMEDOUT
             ? "its reader has taken nothing for \(patienceMilliseconds / 1000) s"
-            : SystemFault(code: code).text
+            : SystemError(code: code).text
         report(.error("cannot write \(name): \(why); its lines are lost until that ends"))
     }
 

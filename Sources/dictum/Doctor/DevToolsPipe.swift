@@ -128,8 +128,13 @@ final class DevToolsPipe {
 
     private func fill(until deadline: FetchDeadline) throws(CommandError) -> Bool {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        let time = deadline.remainingMilliseconds
-        guard let count = ChildProcess.read(replies, into: &buffer, within: time) else { return false }
+        var next: Int?
+        while next == nil {
+            let time = deadline.nextMilliseconds
+            next = ChildProcess.read(replies, into: &buffer, within: time)
+            if time == 0 { break }
+        }
+        guard let count = next else { return false }
         guard count > 0 else { throw CommandError("the browser ended; start it by hand to see why") }
         unread += buffer[..<count]
         return true

@@ -33,7 +33,7 @@ struct Doctor: Sendable {
         self.fields = fields
         self.content = content
         self.page = page
-        deadline = FetchDeadline(seconds: secondsMax)
+        deadline = FetchDeadline(seconds: secondsMax) { Signals.hasPendingEnd }
         guard url.isTLS else {
             (system, own) = (FetchClient(protocols), nil)
             return

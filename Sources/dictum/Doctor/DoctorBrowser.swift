@@ -183,7 +183,7 @@ struct DoctorBrowser {
         }
         var events = FetchEvents(url: plan.url.text, fetch)
         // The last events follow the body with a short delay.
-        let end = FetchDeadline(seconds: fetch.error == nil ? 5 : 1)
+        let end = FetchDeadline(seconds: fetch.error == nil ? 5 : 1, within: deadline)
         while !events.isComplete, let event = try pipe.nextEvent(until: end) { events.take(event) }
         return events.fetch
     }

@@ -1,3 +1,4 @@
+internal import ArgumentParser
 internal import Dictionaries
 internal import Foundation
 internal import HTTP
@@ -58,9 +59,15 @@ enum EstimateSource {
 }
 
 extension HistoryCollection {
+    static func check(_ sources: [String]) throws(ValidationError) {
+        guard sources.count <= 100 else {
+            throw ValidationError("expected at most 100 sources; give a list of URLs")
+        }
+    }
+
     /// Reads sources; files first, so that their errors come before a long poll of the URLs.
     init(
-        of sources: [String], everySeconds: Int, forSeconds: Int, _ request: RequestOptions,
+        of sources: [String], everySeconds: Int, forSeconds: Int, asksTwice: Bool, _ request: RequestOptions,
         _ progress: ProgressBar
     ) throws {
         self.init()
@@ -78,7 +85,8 @@ extension HistoryCollection {
             throw CommandError("there are \(urls.count) URLs: expected at most \(Self.resourcesMax)")
         }
         guard !urls.isEmpty else { return }
-        var plan = Poller.Plan(urls: urls, everySeconds: everySeconds, forSeconds: forSeconds)
+        var plan = Poller.Plan(
+            urls: urls, everySeconds: everySeconds, forSeconds: forSeconds, asksTwice: asksTwice)
         plan.fields = try request.fields()
         // The first signal ends the polling, and only that: what follows takes minutes, and has nothing to save.
         Signals.block()

@@ -76,6 +76,15 @@ struct HTTPArchive: Decodable {
         let dated = log.entries.compactMap { entry in Self.seconds(entry.startedDateTime).map { ($0, entry) }
         }
         .sorted { $0.0 < $1.0 }
+        let undated = log.entries.count - dated.count
+        if undated > 0 {
+            let text = log.entries.lazy.map(\.startedDateTime).first { Self.seconds($0) == nil } ?? ""
+            let what =
+                "\(undated) of \(log.entries.count) entries have a startedDateTime without date, time or zone (ISO 8601)"
+            let warning = "\(what), such as \(OutputFormat.plain(text.debugDescription))"
+            guard !dated.isEmpty else { throw CommandError("the HAR file has no times: \(warning)") }
+            collection.warn("\(warning): they are left out")
+        }
         let start = dated.first?.0 ?? 0
         var hasBodies = false
         for (seconds, entry) in dated where ["GET", "QUERY", "POST"].contains(entry.request.method) {

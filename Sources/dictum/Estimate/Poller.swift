@@ -11,6 +11,8 @@ struct Poller {
         let urls: [FetchURL]
         let everySeconds: Int
         let forSeconds: Int
+        /// True to ask twice at once in the first round: bodies that differ even then change with every response.
+        let asksTwice: Bool
         var fields = RequestFields()
 
         var rounds: Int { forSeconds / max(1, everySeconds) + 1 }
@@ -42,9 +44,9 @@ struct Poller {
     mutating func run(into collection: inout HistoryCollection) throws(CommandError) {
         let start = SystemClock.monotonicNanoseconds
         for round in 0..<plan.rounds {
-            // Twice at once: bodies that differ even then change with every response.
+            let asks = round == 0 && plan.asksTwice ? [false, true] : [false]
             for url in plan.urls {
-                for isRepeat in round == 0 ? [false, true] : [false] where !interruption.hasCome {
+                for isRepeat in asks where !interruption.hasCome {
                     try fetch(url, isRepeat: isRepeat, since: start, into: &collection)
                 }
             }
@@ -78,7 +80,7 @@ struct Poller {
         let body: Body
         do throws(FetchError) {
             let visit = FetchVisit(url: url, accepted: Self.accepted, fields: plan.fields)
-            let deadline = FetchDeadline(seconds: Self.requestSecondsMax) { [interruption] in
+            let deadline = FetchDeadline(seconds: Self.requestSecondsMax, isOption: false) { [interruption] in
                 interruption.hasCome
             }
             let endpoints = try url.endpoints(until: deadline)

@@ -31,6 +31,22 @@ final class FetchClient: Sendable {
         self.init(protocols, tls: try TLSClientContext(settings))
     }
 
+    /// Makes a client for the origin of an https URL, or for any http URL.
+    convenience init(
+        _ protocols: HTTPProtocols, for url: FetchURL?, trusting authority: String? = nil,
+        verifies: Bool = true
+    ) throws(FetchError) {
+        guard let url, url.isTLS else {
+            self.init(protocols)
+            return
+        }
+        do throws(TLSError) {
+            try self.init(protocols, trusting: authority, verifies: verifies)
+        } catch {
+            throw .tls(error.text)
+        }
+    }
+
     deinit {
         loop.execute { [token] core in core.handler(token, as: FetchLoop.self)?.dialer.closeIdle() }
         loop.stop()
@@ -75,7 +91,7 @@ final class FetchClient: Sendable {
         }
         guard let outcome = deadline.wait(for: outcome) else {
             loop.execute { [token] core in core.handler(token, as: FetchLoop.self)?.exchange?.abort() }
-            throw .tooSlow(seconds: deadline.seconds)
+            throw deadline.error
         }
         return try outcome.get()
     }
@@ -123,14 +139,16 @@ struct Awaited<Value: Sendable>: Sendable {
 /// The time limit of a whole fetch.
 struct FetchDeadline: Sendable {
     /// The limit in seconds, counted from the start.
-    let seconds: Int
+    private let seconds: Int
+    /// True if the limit is that of --max-time.
+    private let isOption: Bool
     private let end: Int64
     private let isInterrupted: (@Sendable () -> Bool)?
     private static let sliceMilliseconds = 100
 
     /// A wait is over at once if something else has interrupted it.
-    init(seconds: Int, isInterrupted: (@Sendable () -> Bool)? = nil) {
-        (self.seconds, self.isInterrupted) = (seconds, isInterrupted)
+    init(seconds: Int, isOption: Bool = true, isInterrupted: (@Sendable () -> Bool)? = nil) {
+        (self.seconds, self.isOption, self.isInterrupted) = (seconds, isOption, isInterrupted)
         end = SystemClock.monotonicNanoseconds / 1_000_000 + Int64(seconds) * 1000
     }
 
@@ -138,18 +156,28 @@ struct FetchDeadline: Sendable {
     init(seconds: Int, within other: FetchDeadline) {
         let own = FetchDeadline(seconds: seconds)
         (self.seconds, end, isInterrupted) = (seconds, min(own.end, other.end), other.isInterrupted)
+        isOption = other.isOption
     }
 
-    /// The remaining time, 0 after the end.
-    var remainingMilliseconds: Int { Int(max(0, end - SystemClock.monotonicNanoseconds / 1_000_000)) }
+    /// The error of a fetch that has not ended by then.
+    var error: FetchError { .tooSlow(seconds: seconds, isOption: isOption) }
+
+    /// The time to wait before the next look at this deadline; 0 once it is over.
+    var nextMilliseconds: Int {
+        guard let isInterrupted else { return remainingMilliseconds }
+        return isInterrupted() ? 0 : min(remainingMilliseconds, Self.sliceMilliseconds)
+    }
+
+    var remainingMilliseconds: Int {
+        Int(max(0, end - SystemClock.monotonicNanoseconds / 1_000_000))
+    }
 
     /// Waits for a result, and returns it; nil if it does not come in time.
     func wait<Value>(for result: Awaited<Value>) -> Value? {
         while true {
-            let rest = remainingMilliseconds
-            let slice = isInterrupted == nil ? rest : min(rest, Self.sliceMilliseconds)
+            let slice = nextMilliseconds
             if let value = result.take(until: .now() + .milliseconds(slice)) { return value }
-            if slice == rest || isInterrupted?() == true { return nil }
+            if slice == 0 { return nil }
         }
     }
 }

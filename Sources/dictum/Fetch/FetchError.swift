@@ -9,8 +9,8 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
     case exchange(UpstreamError)
     /// HTTP/2 is to be negotiated, but the URL has no TLS for that.
     case http2WithoutTLS(String)
-    /// The fetch did not finish within its time limit.
-    case tooSlow(seconds: Int)
+    /// The fetch did not finish within its time limit, which may be that of an option.
+    case tooSlow(seconds: Int, isOption: Bool)
     /// The coded body has more bytes than this.
     case tooLarge(Int)
     /// The response has a coding that we do not support.
@@ -32,8 +32,8 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
         case .exchange(let error): Self.text(of: error)
         case .http2WithoutTLS(let url):
             "--http2 negotiates HTTP/2 by TLS, but \(url) has none: give an https URL, or --http2-prior-knowledge"
-        case .tooSlow(let seconds):
-            "no complete response within \(seconds) s; allow more time with --max-time SECONDS"
+        case .tooSlow(let seconds, let isOption):
+            "no complete response within \(seconds) s\(isOption ? "; allow more time with --max-time SECONDS" : "")"
         case .tooLarge(let limit): "the response is larger than \(limit) bytes, the limit of fetch"
         case .unknownCoding(let coding):
             "the response has Content-Encoding: \(coding), which fetch does not support"
@@ -48,10 +48,10 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    /// True if the command line is wrong.
+    /// True if the command line is wrong; an error of TLS is about the file of --ca.
     var isUsage: Bool {
         switch self {
-        case .notAURL, .http2WithoutTLS, .http2WithContent: true
+        case .notAURL, .tls, .http2WithoutTLS, .http2WithContent: true
         default: false
         }
     }

@@ -55,7 +55,7 @@ struct FetchURL: Sendable, Hashable {
         let found = Awaited<[Endpoint]>()
         // The system's resolver cannot be interrupted: its thread ends by itself, or with the program.
         Thread.detachNewThread { [host, port] in found.give(Endpoint.resolve(host: host, port: port)) }
-        guard let endpoints = deadline.wait(for: found) else { throw .tooSlow(seconds: deadline.seconds) }
+        guard let endpoints = deadline.wait(for: found) else { throw deadline.error }
         if endpoints.isEmpty { throw .unknownHost(host) }
         return endpoints
     }

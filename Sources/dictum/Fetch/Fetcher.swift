@@ -24,20 +24,12 @@ struct Fetcher: Sendable {
         verifies: Bool = true, protocols: HTTPProtocols = .http1
     ) throws(FetchError) {
         self.store = store
-        guard let url, url.isTLS else {
-            client = FetchClient(protocols)
-            return
-        }
-        do throws(TLSError) {
-            client = try FetchClient(protocols, trusting: authority, verifies: verifies)
-        } catch {
-            throw .tls(error.text)
-        }
+        client = try FetchClient(protocols, for: url, trusting: authority, verifies: verifies)
     }
 
     /// Fetches a URL: offers the best dictionary, decodes, and keeps the response if it is a dictionary.
     func fetch(
-        _ url: FetchURL, until deadline: FetchDeadline = FetchDeadline(seconds: 60)
+        _ url: FetchURL, until deadline: FetchDeadline = FetchDeadline(seconds: 60, isOption: false)
     ) throws(FetchError) -> Fetched {
         let began = SystemClock.monotonicNanoseconds
         let first = FetchVisit(url: url, store: store, accepted: accepted, fields: fields, content: content)

@@ -64,7 +64,14 @@ struct ContentOptions: ParsableArguments {
             valueName: "data"))
     var data: [String] = []
 
-    func content() throws(CommandError) -> FetchContent { try FetchContent(method: method, data: data) }
+    func content() throws(ValidationError) -> FetchContent { try FetchContent(method: method, data: data) }
+}
+
+extension FetchDeadline {
+    /// Checks the value of --max-time.
+    static func check(maxTime: Int) throws(ValidationError) {
+        guard 1...86_400 ~= maxTime else { throw ValidationError("--max-time: expected 1 to 86400 seconds") }
+    }
 }
 
 /// The version of HTTP that the user wants, as curl names it.

@@ -87,14 +87,7 @@ final class WholeResponse: IncuriousHandler {
     /// Sends the response, without the body for HEAD.
     init(_ head: consuming ResponseHead, _ body: [UInt8], isHead: Bool, on stream: any ResponseStream) {
         self.stream = stream
-        if isHead || head.status.isBodiless {
-            if isHead { head.headers.append(.contentLength, String(body.count)) }
-            stream.start(head, body: .none)
-        } else {
-            stream.start(head, body: .length(UInt64(body.count)))
-            stream.write(body.span)
-        }
-        stream.finish()
+        stream.respond(head, body, isHead: isHead)
     }
 
     func malformed(_ error: ParseError) { stream.abort() }

@@ -52,7 +52,7 @@ enum CommandTopics {
             rows: [
                 ("0", "Success; for serve: drained after SIGTERM or SIGINT."),
                 ("1", "The command failed."),
-                ("64", "Invalid usage."),
+                ("64", "Invalid usage, such as a wrong value of an option, or a certificate file of no use."),
                 ("78", "Invalid configuration."),
             ]),
     ]

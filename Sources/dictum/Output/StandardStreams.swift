@@ -20,7 +20,7 @@ enum StandardStreams {
 enum StandardError {
     /// Writes a line; ignores errors, such as a closed standard error.
     static func write(_ line: String) {
-        try? FileHandle.standardError.write(contentsOf: Array((line + "\n").utf8))
+        try? OutputFile.write(Array((line + "\n").utf8), to: STDERR_FILENO)
     }
 }
 
@@ -62,6 +62,17 @@ enum OutputFile {
         }
     }
 
+    /// Writes a body to a file that has its name only once it is whole.
+    static func writeWhole(_ body: [UInt8], toFile name: String) throws(CommandError) {
+        let part = name + ".part"
+        // The texts are terminated and used during the calls only.
+        defer { unsafe _ = unlink(part) }
+        try write(body, toFile: part)
+        guard unsafe rename(part, name) == 0 else {
+            throw CommandError("cannot write to \(name): \(SystemError(code: errno).text)")
+        }
+    }
+
     static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
         var offset = 0
         while offset < bytes.count {
@@ -72,6 +83,11 @@ enum OutputFile {
             }
             if count > 0 {
                 offset += count
+            } else if errno == EAGAIN {
+                // Whoever shares the pipe with us has made it non-blocking, and its reader is slow.
+                var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                // Safe: one entry, used within the call.
+                unsafe _ = poll(&entry, 1, -1)
             } else if errno != EINTR {
                 throw SystemError(code: errno)
             }

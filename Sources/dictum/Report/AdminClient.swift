@@ -43,8 +43,9 @@ struct AdminOptions: ParsableArguments {
 
 struct AdminClient {
     static let standardURL = "http://127.0.0.1:9901"
-    private static let secondsMax = 30
+    private static var deadline: FetchDeadline { FetchDeadline(seconds: 30, isOption: false) }
 
+    private let client: FetchClient
     private let endpoints: [Endpoint]
     private let authority: String
     private let token: String?
@@ -54,17 +55,20 @@ struct AdminClient {
     /// Asks at a URL, or at the address of a Unix socket as the configuration has it.
     init(_ url: String, token: String?) throws(FetchError) {
         if case .unix(let path)? = ConfiguredAddress(url) {
-            (endpoints, authority, self.token) = ([.unix(path: path)], "localhost", token)
+            self.init([.unix(path: path)], "localhost", token: token)
             return
         }
         let url = try FetchURL(url)
-        guard !url.isTLS else { throw .notAURL(url.text) }
-        (authority, self.token) = (url.authority, token)
-        endpoints = try url.endpoints(until: FetchDeadline(seconds: Self.secondsMax))
+        self.init(
+            try url.endpoints(until: Self.deadline), url.authority, token: token,
+            client: try FetchClient(.http1, for: url))
     }
 
-    private init(_ endpoints: [Endpoint], _ authority: String, token: String?) {
-        (self.endpoints, self.authority, self.token) = (endpoints, authority, token)
+    private init(
+        _ endpoints: [Endpoint], _ authority: String, token: String?,
+        client: FetchClient = FetchClient(.http1)
+    ) {
+        (self.endpoints, self.authority, self.token, self.client) = (endpoints, authority, token, client)
     }
 
     /// Asks at the address of a configuration, from this machine.
@@ -107,9 +111,9 @@ struct AdminClient {
         if method == .post { headers.append(.contentType, "application/json") }
         let response: FetchResponse
         do throws(FetchError) {
-            response = try FetchClient(.http1).send(
+            response = try client.send(
                 RequestHead(method: method, target: target, headers: headers), to: endpoints,
-                deadline: FetchDeadline(seconds: Self.secondsMax))
+                deadline: Self.deadline)
         } catch {
             let remedy =
                 isNamed

@@ -120,6 +120,7 @@ final class ServeEvents: Sendable {
         Thread.detachNewThread {
             Thread.sleep(forTimeInterval: lastSeconds)
             StandardError.write("dictum: stopping took too long; exiting with work unfinished", as: .error)
+            StandardError.drain()
             _exit(1)
         }
     }

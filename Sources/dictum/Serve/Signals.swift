@@ -30,6 +30,14 @@ enum Signals {
         unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 
+    /// True if a signal to end has come while it was blocked, and waits for `unblock`.
+    static var hasPendingEnd: Bool {
+        var pending = sigset_t()
+        // Safe: `pending` is local and outlives the calls.
+        unsafe sigpending(&pending)
+        return ending.contains { unsafe sigismember(&pending, $0) == 1 }
+    }
+
     static func wait() -> Request {
         var set = blocked()
         var number: Int32 = 0

@@ -35,10 +35,20 @@ extension StandardError {
         return ProcessInfo.processInfo.environment["JOURNAL_STREAM"] == "\(facts.st_dev):\(facts.st_ino)"
     }()
 
+    /// The lines of the service, which wait here for a slow reader; no event loop and no end of the process does.
+    private static let lines = {
+        atexit { StandardError.drain() }
+        return LogSink(descriptor: STDERR_FILENO)
+    }()
+
     /// Writes a line of the service; the journal is told its level, so that `journalctl -p` finds it.
     static func write(_ line: String, as level: Configuration.Log.Level) {
-        write(isJournal ? "<\(level.syslogPriority)>\(line)" : line)
+        let line = isJournal ? "<\(level.syslogPriority)>\(line)\n" : line + "\n"
+        lines.submit(Array(line.utf8), lines: 1)
     }
+
+    /// Waits for the lines of the service, but for a moment only: nobody may read them.
+    static func drain() { _ = lines.drain(timeoutMilliseconds: 1000) }
 }
 
 extension Configuration.Log.Level {

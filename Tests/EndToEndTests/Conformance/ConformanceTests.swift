@@ -144,6 +144,7 @@ internal import Testing
         (["--certificate", "a.pem"], "--certificate and --private-key: expected both or none"),
         (["--listen", "here"], "--listen: expected HOST:PORT, such as 127.0.0.1:0"),
         (["--max-time", "0"], "--max-time: expected 1 to 86400 seconds"),
+        (["--certificate", "/none", "--private-key", "/none"], "/none"),
     ])
     func `wrong options are said before anything starts`(options: [String], expected: String) throws {
         let result = try RunningProcess.run(["conformance"] + options)

@@ -220,6 +220,30 @@ internal import Testing
         #expect(resource.browser?.keepsSeconds == 600 - 160, "the last came at 10:01:00")
     }
 
+    @Test func `entries without a readable time are left out, and named`() throws {
+        let folder = try TemporaryFolder()
+        try ArchiveEntry.write(
+            (0..<3).map { ArchiveEntry(second: $0 * 60, body: Feed.bytes(version: $0, items: 20)) },
+            to: folder)
+        let whole = String(decoding: try #require(folder.read("session.har")), as: UTF8.self)
+        // Local times, as some programs write them.
+        try folder.write(
+            Array(whole.replacing(":00.123Z", with: ":00.123", maxReplacements: 1).utf8), to: "one.har")
+        try folder.write(Array(whole.replacing(":00.123Z", with: ":00.123").utf8), to: "all.har")
+        func run(_ name: String) throws -> ProcessResult {
+            try RunningProcess.run(["estimate", name] + Estimating.quick, in: folder.path)
+        }
+        let text =
+            "have a startedDateTime without date, time or zone (ISO 8601), such as \"2026-11-01T10:00:00.123\""
+        let one = try run("one.har")
+        #expect(
+            one.status == 0 && one.errors.contains("1 of 3 entries \(text): they are left out"),
+            "\(one.errors)")
+        let all = try run("all.har")
+        #expect(
+            all.status == 1 && all.errors.contains("has no times: 3 of 3 entries \(text)"), "\(all.errors)")
+    }
+
     @Test func `a HAR file's size that no body has is none`() throws {
         let folder = try TemporaryFolder()
         let entries = (0..<3).map { ArchiveEntry(second: $0 * 60, body: Feed.bytes(version: $0, items: 20)) }

@@ -185,7 +185,8 @@ internal import Testing
         arguments: [
             [], ["ftp://example.com/"], ["http://"], ["http://a b/"], ["http://x/", "--accept", "lzma"],
             ["http://x/", "--accept", ""], ["http://x/", "--json", "-o", "-"],
-            ["http://x/", "--max-time", "0"],
+            ["http://x/", "--max-time", "0"], ["http://x/", "-X", "A B"], ["http://x/", "-d", "@/none"],
+            ["https://127.0.0.1:1/", "--ca", "/none.pem"],
         ])
     func `wrong usage ends with 64`(arguments: [String]) throws {
         let result = try RunningProcess.run(["fetch"] + arguments)

@@ -54,6 +54,34 @@ internal import Testing
         try RunningProcess.run(["report", "--config", "\(folder.path)/dictum.yaml"] + arguments)
     }
 
+    @Test func `a listener that does not answer is said without an option that report does not have`() throws
+    {
+        let silent = try Origin { _, _ in }
+        let result = try RunningProcess.run(["report", "--admin", silent.url])
+        #expect(result.status == 1)
+        #expect(result.errors.hasSuffix(": no complete response within 30 s\n"), "\(result.errors)")
+    }
+
+    @Test func `an admin listener behind TLS is asked over TLS`() throws {
+        let certificates = try TestCertificates()
+        let token = "0123456789abcdef"
+        let origin = try Self.origin()
+        let proxy = try ServedProxy(
+            origin, in: TemporaryFolder(), admin: "{address: \"127.0.0.1:0\", token: \(token)}")
+        let front = try ServedProxy(
+            origin, in: TemporaryFolder(), listener: certificates.settings("server"),
+            upstream: "{urls: [\"\(proxy.adminURL("127.0.0.1").dropLast())\"]}")
+        let arguments = ["report", "--json", "--admin", front.url("")]
+        let report = try RunningProcess.run(
+            arguments,
+            environment: ["DICTUM_ADMIN_TOKEN": token, "SSL_CERT_FILE": certificates.file("ca.pem")])
+        #expect(report.status == 0 && report.text.hasPrefix("{"), "\(report.errors)")
+        let stranger = try RunningProcess.run(arguments, environment: ["DICTUM_ADMIN_TOKEN": token])
+        #expect(
+            stranger.status == 1 && stranger.errors.contains("the TLS handshake failed"), "\(stranger.errors)"
+        )
+    }
+
     @Test func `an observing proxy is asked what it would save, and proposes routes`() throws {
         let folder = try TemporaryFolder()
         let proxy = try ServedProxy(Self.origin(), in: folder, "mode: observe\nobserve: {cpu: 100%}")
@@ -198,7 +226,7 @@ internal import Testing
         let proxy = try RunningProcess.run(["report", "--admin", "http://127.0.0.1:\(other.port)"])
         #expect(proxy.status == 1 && !proxy.errors.contains("My shop"), "\(proxy.errors)")
         #expect(proxy.errors.contains("no admin listener of Dictum is at 127.0.0.1:\(other.port)"))
-        #expect(try RunningProcess.run(["report", "--admin", "https://127.0.0.1:1"]).status == 64)
+        #expect(try RunningProcess.run(["report", "--admin", "ftp://127.0.0.1:1"]).status == 64)
         #expect(try RunningProcess.run(["report", "--admin", "http://a/", "--config", "x"]).status == 64)
         #expect(try RunningProcess.run(["check"]).status == 64)
         let folder = try TemporaryFolder()

@@ -82,6 +82,18 @@ internal import Testing
         }
     }
 
+    @Test func `the usage of conformance has its command behind two hyphens`() throws {
+        let help = try RunningProcess.run(["help", "conformance"]).text
+        #expect(help.contains("USAGE: dictum conformance [<options>] [-- <command> ...]\n"), "\(help)")
+    }
+
+    @Test(arguments: ["estimate", "train"])
+    func `a file of authorities that is not there is wrong usage`(command: String) throws {
+        let result = try RunningProcess.run(
+            [command, "https://127.0.0.1:1/", "--ca", "/none.pem"], in: "/tmp")
+        #expect(result.status == 64 && result.errors.contains("/none.pem"), "\(result.errors)")
+    }
+
     @Test(arguments: ["bash", "zsh", "fish"])
     func `there are completions for every command`(shell: String) throws {
         let script = try RunningProcess.run(["--generate-completion-script", shell])

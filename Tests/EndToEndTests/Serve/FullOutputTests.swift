@@ -21,7 +21,8 @@ internal import Testing
         ["check", "--config", "dictum.yaml", "--json"], ["estimate", "versions"],
         ["estimate", "versions", "--json"],
         ["conformance", "--only", "first-request", "--", "curl", "-sf"],
-        ["demo", "--once", "--listen", "127.0.0.1:0"],
+        ["demo", "--once", "--listen", "127.0.0.1:0"], ["--help"], ["help", "fetch"], ["--version"],
+        ["--generate-completion-script", "bash"],
     ])
     func `a result that is lost is a failure`(words: [String]) throws {
         let folder = try TemporaryFolder()
@@ -32,6 +33,26 @@ internal import Testing
             try folder.write(Feed.bytes(version: number, items: 40), to: "versions/\(number).json")
         }
         try Self.expectFailure(words, in: folder)
+    }
+
+    @Test func `a full pipe that does not block is waited for`() throws {
+        let script = """
+            import fcntl, os, subprocess, sys, termios
+            reader, writer = os.pipe()
+            os.set_blocking(writer, False)
+            size = fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+            child = subprocess.Popen(sys.argv[1:], stdout=writer)
+            os.close(writer)
+            filled = bytearray(4)
+            while child.poll() is None and int.from_bytes(filled, "little") < size:
+                fcntl.ioctl(reader, termios.FIONREAD, filled)
+            sys.stdout.write(open(reader).read())
+            sys.exit(child.wait())
+            """
+        let result = try RunningProcess.run(
+            ["-c", script, RunningProcess.dictum, "reference"], of: "/usr/bin/python3")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(try result.text == RunningProcess.run(["reference"]).text)
     }
 
     @Test func `so is what a server or a store has said`() throws {

@@ -224,8 +224,8 @@ internal import Testing
         let url = "http://127.0.0.1:\(origin.port)/items/1"
         let result = try RunningProcess.run(["train", url] + credential, in: folder.path)
         #expect(result.status == 1)
-        // The first round fetches each URL twice.
-        #expect(result.errors.contains("2 responses whose request had a credential"))
+        #expect(origin.requests.count == 1)
+        #expect(result.errors.contains("1 response whose request had a credential"))
     }
 
     @Test func `a later request with a credential counts, too`() throws {
@@ -339,6 +339,32 @@ internal import Testing
     func `wrong usage says what is expected`(arguments: [String], text: String) throws {
         let result = try RunningProcess.run(["train"] + arguments, in: folder.path)
         #expect(result.status == 64 && result.errors.contains(text), "\(result.errors)")
+    }
+
+    @Test func `a folder that cannot take the dictionary is said before anything is fetched`() throws {
+        let origin = try Origin(
+            wire("HTTP/1.1 200 OK", "Cache-Control: public, max-age=60", body: Self.item(1)))
+        for (output, why) in [("missing", "No such file or directory"), ("a.txt", "Not a directory")] {
+            try folder.write([], to: "a.txt")
+            let result = try RunningProcess.run(
+                ["train", "\(origin.url)/items", "-o", output], in: folder.path)
+            #expect(result.status == 64, "\(result.errors)")
+            #expect(
+                result.errors.contains("--output: cannot write to the folder \(output): \(why)"),
+                "\(result.errors)")
+        }
+        #expect(origin.requests.isEmpty)
+    }
+
+    @Test func `of a dictionary that cannot be written whole nothing stays`() throws {
+        try writeItems(40)
+        // No file may have more than 1024 bytes.
+        let result = try RunningProcess.run(
+            [
+                "-c", #"trap "" XFSZ; ulimit -f 1; "$0" train items | cat"#, RunningProcess.dictum,
+            ], of: "/bin/bash", in: folder.path)
+        #expect(result.errors.contains(".dict.part: File too large"), "\(result.errors)")
+        #expect(folder.names() == ["items"])
     }
 
     @Test func `too few responses are an error that says how many there are`() throws {

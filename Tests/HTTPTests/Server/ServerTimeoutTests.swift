@@ -59,6 +59,20 @@ struct ServerTimeoutTests {
         #expect(ending == .closed)
     }
 
+    @Test(arguments: ["\r\n", "\r"])
+    func `an empty line behind a request is no beginning of the next one`(line: String) throws {
+        let server = try TestServer(
+            settings {
+                $0.headTimeout = 100
+                $0.keepAliveTimeout = 200
+            }
+        ) { $0.answer("ok") }
+        let peer = try connect(to: server, sending: "GET / HTTP/1.1\r\nHost: a\r\n\r\n" + line)
+        #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
+        #expect(peer.readToEnd() == ("ok", .closed))
+        #expect(server.journal.all == ["begin /"])
+    }
+
     @Test func `the time for the first head is not that for the next one`() throws {
         let server = try TestServer(
             settings {

@@ -21,6 +21,9 @@ struct ProxyHeaderTests {
         arguments: [
             ("PROXY TCP4 203.0.113.7 192.0.2.1 56324 443\r\n", "203.0.113.7", 56324),
             ("PROXY TCP6 2001:db8::7 2001:db8::1 1 65535\r\n", "2001:db8::7", 1),
+            // What HAProxy sends of IPv4 clients of an IPv6 socket.
+            ("PROXY TCP6 ::ffff:203.0.113.7 ::ffff:192.0.2.1 1 443\r\n", "203.0.113.7", 1),
+            ("PROXY TCP6 ::ffff:203.0.113.7 2001:db8::1 1 443\r\n", "203.0.113.7", 1),
         ])
     func version1(line: String, address: String, port: Int) throws {
         let header = try #require(try parse(wire(line) + wire("GET / HTTP/1.1\r\n")))
@@ -54,6 +57,8 @@ struct ProxyHeaderTests {
             "GET / HTTP/1.1\r\n", "PROXX", "PROXY TCP4 203.0.113.7 192.0.2.1 56324 443\n",
             "PROXY TCP4 203.0.113.7 192.0.2.1 56324\r\n", "PROXY TCP4 203.0.113.7 192.0.2.1 56324 443 1\r\n",
             "PROXY TCP4 2001:db8::7 192.0.2.1 1 2\r\n", "PROXY TCP6 203.0.113.7 192.0.2.1 1 2\r\n",
+            "PROXY TCP4 ::ffff:203.0.113.7 ::ffff:192.0.2.1 1 2\r\n",
+            "PROXY TCP6 ::ffff:203.0.113.7 192.0.2.1 1 2\r\n",
             "PROXY TCP4 203.0.113.7 192.0.2.1 65536 443\r\n", "PROXY TCP4 203.0.113.7 192.0.2.1 +1 443\r\n",
             "PROXY  TCP4 203.0.113.7 192.0.2.1 1 443\r\n", "PROXY UDP4 203.0.113.7 192.0.2.1 1 443\r\n",
             "PROXY\r\n", "PROXY TCP4 203.0.113.7\u{0} 192.0.2.1 1 443\r\n",

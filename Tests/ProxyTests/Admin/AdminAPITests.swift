@@ -51,7 +51,12 @@ extension [String: Any] {
         let open = try TestProxy(json(first))
         #expect(try open.admin("GET \(path) HTTP/1.1", "Host: attacker.test").status == 403)
         #expect(try open.admin("HEAD \(path) HTTP/1.1", "Host: localhost").status == 200)
-        for field in ["X-Forwarded-For: 192.0.2.1", "Forwarded: for=192.0.2.1", "Via: 1.1 front"] {
+        for field in [
+            "X-Forwarded-For: 192.0.2.1", "Forwarded: for=192.0.2.1", "Via: 1.1 front",
+            "X-Real-IP: 192.0.2.1",
+            "X-Forwarded-Proto: https", "X-Forwarded-Host: a.test", "X-Forwarded-Port: 443",
+            "X-Forwarded-Prefix: /a",
+        ] {
             #expect(try open.admin("GET \(path) HTTP/1.1", "Host: localhost", field).status == 403)
         }
         let guarded = try TestProxy(json(first), #"admin: {token: "\#(token)"}"#)

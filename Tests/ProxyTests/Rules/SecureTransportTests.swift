@@ -49,6 +49,7 @@ import Testing
         for fields in [
             [("X-Forwarded-Proto", "http")], [("X-Forwarded-For", "1.2.3.4")], [("X-Forwarded-Host", "a")],
             [("Via", "1.1 other")], [("Forwarded", "for=1.2.3.4")], [("X-Forwarded-Proto", "http, https")],
+            [("X-Real-IP", "1.2.3.4")], [("X-Forwarded-Port", "443")],
         ] {
             #expect(try !isSecure(peer, isTLS: isTLS, fields), "\(fields)")
         }

@@ -80,7 +80,25 @@ private func forwarded(
             "Connection: Host, Via, X-Forwarded-For, Content-Length", "Via: 1.0 before")
         #expect(request["Host"] == "api.test")
         #expect(request["X-Forwarded-For"]?.hasSuffix("127.0.0.1") == true)
-        #expect(request["Via"]?.hasPrefix("1.1 dictum-") == true)
+        #expect(request["Via"]?.hasPrefix("1.0 before, 1.1 dictum-") == true)
+    }
+
+    @Test func `a Connection field that a front passes on cannot strip what the front wrote`() throws {
+        let fields = [
+            "X-Forwarded-Proto: https", "X-Forwarded-Host: www.test", "Forwarded: for=192.0.2.7",
+            "X-Forwarded-Port: 8443", "X-Forwarded-Prefix: /edge", "X-Real-IP: 192.0.2.7",
+            "X-Request-ID: edge-1",
+        ]
+        let names = fields.map { $0.prefix { $0 != ":" } } + ["Via", "X-Forwarded-For"]
+        let lines = fields + ["X-Forwarded-For: 192.0.2.7", "Via: 1.1 edge"]
+        let request = try forwarded(
+            (lines + ["Connection: \(names.joined(separator: ", "))"]).joined(separator: "\r\n"))
+        for field in fields {
+            let parts = field.split(separator: ": ")
+            #expect(request.values("\(parts[0])") == ["\(parts[1])"], "\(field)")
+        }
+        #expect(request["X-Forwarded-For"] == "192.0.2.7, 127.0.0.1")
+        #expect(request["Via"]?.hasPrefix("1.1 edge, 1.1 dictum-") == true)
     }
 
     @Test func `a trusted peer's forwarding fields are continued`() throws {
