@@ -30,9 +30,9 @@ extension ServerConnection {
         // The client sends no more and may listen for as long as a tunnel may be silent.
         case .complete where state.isTunnel: return tunnelDeadline
         case .complete:
-            // The client is half-closed or gone; only a response would tell. The first is owed one, and the second
-            // must not occupy the upstream for as long as its time-outs allow.
-            return state.isPeerClosed ? max(peerClosedAt, io.lastWrite) + settings.idleTimeout : nil
+            // The client is half-closed or gone; only a response would tell. A short grace serves the first without
+            // much work for the second, which is far more frequent.
+            return state.isPeerClosed ? max(peerClosedAt, io.lastWrite) + Self.halfCloseMilliseconds : nil
         case .discarded: return nil
         }
     }
@@ -40,6 +40,7 @@ extension ServerConnection {
     private var tunnelDeadline: Int64 { max(io.lastRead, io.lastWrite) + settings.tunnelTimeout }
 
     private static let lingerIdleMilliseconds: Int64 = 5_000
+    private static let halfCloseMilliseconds: Int64 = 2_000
 
     func updateDeadline() {
         guard isAlive else { return }

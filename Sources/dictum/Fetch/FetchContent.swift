@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import Dictionaries
 internal import Foundation
 internal import HTTP
@@ -21,10 +20,10 @@ struct FetchContent: Sendable, Equatable {
     /// Reads the content: pieces joined by `&`, each a text, `@FILE` or `@-`; the method is POST if nothing says otherwise.
     ///
     /// As in curl, files are without their CR, LF and NUL.
-    init(method: String?, data pieces: [String]) throws(ValidationError) {
+    init(method: String?, data pieces: [String]) throws(FetchError) {
         if let method {
             guard let parsed = Method(method), parsed != .connect else {
-                throw ValidationError("-X \(method.debugDescription): expected a method, such as PUT")
+                throw .content("-X \(method): expected a method, such as PUT")
             }
             chosen = parsed
         }
@@ -35,15 +34,15 @@ struct FetchContent: Sendable, Equatable {
             bytes += piece.hasPrefix("@") ? try Self.read(String(piece.dropFirst())) : Array(piece.utf8)
         }
         guard bytes.count <= Self.bytesMax else {
-            throw ValidationError("-d: the content has more than \(Self.bytesMax) bytes, the limit of fetch")
+            throw .content("-d: the content has more than \(Self.bytesMax) bytes, the limit of fetch")
         }
         data = bytes
     }
 
-    private static func read(_ name: String) throws(ValidationError) -> [UInt8] {
+    private static func read(_ name: String) throws(FetchError) -> [UInt8] {
         let handle = name == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: name)
         guard let data = handle?.data(max: bytesMax) else {
-            throw ValidationError("-d @\(name): the file cannot be read")
+            throw .content("-d @\(name): the file cannot be read")
         }
         return data.filter { $0 != 0 && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
     }

@@ -23,6 +23,8 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
     case redirect(String)
     case tooManyRedirects(String)
     case http2WithContent
+    /// The method or the content of the command line is of no use.
+    case content(String)
 
     var description: String {
         switch self {
@@ -44,6 +46,7 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
             "the response redirects to \(OutputFormat.plain(location)): expected an http or https URL"
         case .tooManyRedirects(let url):
             "more than \(Redirect.countMax) redirects; the last one led to \(url)"
+        case .content(let why): why
         case .http2WithContent: "content (-d) goes by HTTP/1.1 only: give --http1.1 in place of HTTP/2"
         }
     }
@@ -51,7 +54,7 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
     /// True if the command line is wrong; an error of TLS is about the file of --ca.
     var isUsage: Bool {
         switch self {
-        case .notAURL, .tls, .http2WithoutTLS, .http2WithContent: true
+        case .notAURL, .tls, .http2WithoutTLS, .http2WithContent, .content: true
         default: false
         }
     }

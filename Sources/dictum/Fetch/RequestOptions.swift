@@ -64,7 +64,7 @@ struct ContentOptions: ParsableArguments {
             valueName: "data"))
     var data: [String] = []
 
-    func content() throws(ValidationError) -> FetchContent { try FetchContent(method: method, data: data) }
+    func content() throws(FetchError) -> FetchContent { try FetchContent(method: method, data: data) }
 }
 
 extension FetchDeadline {

@@ -117,15 +117,15 @@ internal import Testing
 
     @Test func `what cannot be sent is said in one line`() throws {
         let fetching = try Fetching()
-        for (arguments, words, status) in [
-            (["-X", "a b"], "-X a b: expected a method, such as PUT", 1),
-            (["-X", "CONNECT"], "-X CONNECT: expected a method, such as PUT", 1),
-            (["-d", "@/nowhere"], "-d @/nowhere: the file cannot be read", 1),
-            (["-d", "x", "--http2-prior-knowledge"], "give --http1.1 in place of HTTP/2", 64),
-        ] as [([String], String, Int32)] {
+        for (arguments, words) in [
+            (["-X", "a b"], "-X a b: expected a method, such as PUT"),
+            (["-X", "CONNECT"], "-X CONNECT: expected a method, such as PUT"),
+            (["-d", "@/nowhere"], "-d @/nowhere: the file cannot be read"),
+            (["-d", "x", "--http2-prior-knowledge"], "give --http1.1 in place of HTTP/2"),
+        ] as [([String], String)] {
             let result = try RunningProcess.run(
                 ["fetch", "--cache", "\(fetching.folder.path)/cache", "http://127.0.0.1:1/"] + arguments)
-            #expect(result.status == status && result.errors.contains(words), "\(result.errors)")
+            #expect(result.status == 64 && result.errors.contains(words), "\(result.errors)")
             #expect(result.errorLines.count == 1 && result.output.isEmpty)
         }
     }
