@@ -90,13 +90,13 @@ struct DoctorCommand: ParsableCommand {
     }
 
     private func examine() throws -> DoctorObservations {
-        // Blocked before the first thread starts: the profile of the browser would stay behind.
-        if browser { Signals.block() }
-        defer { if browser { Signals.unblock() } }
         let target = try FetchURL(url)
         let origin = try from.map { text throws(FetchError) in try FetchURL(text) }
         let content = try self.content.content()
         try check(content.method)
+        // Blocked before the first thread starts: the profile of the browser would stay behind.
+        if browser { Signals.block() }
+        defer { if browser { Signals.unblock() } }
         let doctor = try Doctor(
             url: target, protocols: request.protocols(for: target, sending: content),
             authority: request.ca,

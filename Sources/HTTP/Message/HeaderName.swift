@@ -93,6 +93,11 @@ extension HeaderName {
         .forwarded, .xForwardedFor, .xForwardedHost, .xForwardedPort, .xForwardedPrefix, .xForwardedProto,
         .xRealIP,
     ]
+
+    /// True for the names above, and for others in which proxies tell of a client's user or certificate.
+    var isForwarding: Bool {
+        Self.forwardingNames.contains(self) || text.lowercased().hasPrefix("x-forwarded-")
+    }
 }
 
 /// The names that the program uses, spelled as in their RFCs.

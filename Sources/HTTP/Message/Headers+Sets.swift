@@ -62,7 +62,10 @@ extension Headers {
             if member.equalsIgnoringCase("close") || member.equalsIgnoringCase("keep-alive") { return }
             if let name = HeaderName(String(member)) { named.append(name) }
         }
-        for name in named where name != kept && !Self.neverConnectionFields.contains(name) { remove(name) }
+        for name in named
+        where name != kept && !Self.neverConnectionFields.contains(name) && !name.isForwarding {
+            remove(name)
+        }
         guard let kept else { return removeAll(Self.connectionFields) }
         removeLines { line, block in
             Self.connectionFields.contains(id: line.id, block.extracting(line.name)) && line.id != kept.id
@@ -75,7 +78,7 @@ extension Headers {
     ]
 
     private static let neverConnectionFields: [HeaderName] =
-        [.host, .contentLength, .cacheControl, .earlyData, .via, .xRequestID] + HeaderName.forwardingNames
+        [.host, .contentLength, .cacheControl, .earlyData, .via]
 }
 
 // MARK: - Trailers

@@ -147,7 +147,10 @@ final class ServerConnection: AcceptedConnection {
             }
             let consumed = unsafe parser.consumed
             // A request that is not begun now is read again from its first byte once the handshake is complete.
-            guard handshake == nil || head.mayBeEarly else { return nil }
+            guard handshake == nil || head.mayBeEarly else {
+                headHasBegun()
+                return nil
+            }
             try begin(consume head)
             return offset + consumed
         } catch {

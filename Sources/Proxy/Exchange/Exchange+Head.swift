@@ -197,7 +197,7 @@ extension Exchange {
             text += ";dictionary=:\(body.digest.base64):"
         }
         if let sent { text += ";from=\(sent.from);to=\(sent.to)" }
-        if let microseconds { text += ";micros=\(microseconds)" }
+        if let microseconds, mayTellOfOthers(response) { text += ";micros=\(microseconds)" }
         if let gain = context.gain.total(of: gainRoute)?.ofAll { text += ";route-gain=\(gain.percent)%" }
         let personal = route.policy.personal
         if let cause = Personal.cause(request: facts, response: response.facts, policy: personal) {

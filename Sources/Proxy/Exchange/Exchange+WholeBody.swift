@@ -123,7 +123,7 @@ extension Exchange {
 
     /// Returns true if the client may see that another one has got the same delta: those that get or hold the same personal
     /// bytes must not learn of each other.
-    private func mayTellOfOthers(_ response: UpstreamResponse) -> Bool {
+    func mayTellOfOthers(_ response: UpstreamResponse) -> Bool {
         route.policy.scope == .private || deltaScope == .public && audience(of: response.facts) != .personal
     }
 
@@ -218,7 +218,7 @@ extension Exchange {
         noteFirst(draft.response, bodyBytes: held.count, sentBytes: bytes.count)
         explain(
             decision, in: &draft, sent: (held.count, bytes.count),
-            microseconds: mayTellOfOthers(draft.response) ? result.nanoseconds / 1000 : nil)
+            microseconds: result.nanoseconds / 1000)
         let hasTrailers =
             body.hasTrailers && !body.trailers(isCodingChanged: edits.isCodingChanged).isEmpty
         // In HTTP/1.1 trailers follow only a chunked body.

@@ -14,7 +14,8 @@ struct Publications: Sendable {
     private(set) var dropped = 0
     /// The number of versions in the next batch: fewer after one that failed, perhaps because it was too large or too slow.
     private var batchCount = batchMax
-    private var hasFailedAlone = false
+    /// The version that has failed alone.
+    private var failed: Digest?
 
     /// The provisional versions that are written per second, so that a crawler does not fill the shared store.
     private var provisional = TokenBucket()
@@ -63,18 +64,18 @@ struct Publications: Sendable {
 
     mutating func noteSuccess() {
         batchCount = min(2 * batchCount, Self.batchMax)
-        hasFailedAlone = false
+        failed = nil
     }
 
     /// Puts versions back that could not be written, before all that came later; gives up one that fails alone twice.
     mutating func putBack(_ versions: [SharableVersion]) {
-        let isAlone = versions.count == 1
-        guard !isAlone || !hasFailedAlone else {
-            hasFailedAlone = false
+        let alone = versions.count == 1 ? versions.first?.body.digest : nil
+        guard alone == nil || alone != failed else {
+            failed = nil
             dropped += 1
             return
         }
-        hasFailedAlone = isAlone
+        failed = alone
         batchCount = max(versions.count / 2, 1)
         waiting.insert(contentsOf: versions, at: 0)
         bytes += versions.reduce(0) { $0 + $1.body.count }
@@ -114,7 +115,11 @@ extension SharedMemory {
     func publish(_ versions: [SharableVersion]) {
         let some = versions.filter { $0.chainKey.scope == .public || commonKeys != nil }
         guard !some.isEmpty else { return }
-        work.async { [self] in some.forEach(takeHolders) }
+        // The bodies wait nowhere else than among the publications, which are bounded.
+        let named = some.compactMap { one in one.name(commonKeys).map { (name: $0, version: one.version) } }
+        work.async { [self] in
+            for one in named { takeHolders(of: one.version, as: one.name) }
+        }
         let now = SystemClock.monotonicNanoseconds
         guard publications.withLock({ $0.add(some, now: now) }) else { return }
         schedulePublication(afterMilliseconds: .random(in: 0...Self.pauseMilliseconds))
@@ -178,11 +183,10 @@ extension SharedMemory {
     }
 
     /// Notes where a version is, and gives it the holders that other nodes have told of.
-    private func takeHolders(of version: SharableVersion) {
-        guard let name = version.name(commonKeys) else { return }
-        note(version.version, as: name)
+    private func takeHolders(of version: Storage.Version, as name: SharedName) {
+        note(version, as: name)
         guard let told = state.withLock({ $0.index.takeHolders(of: name) }) else { return }
-        store.add(told, to: version.version)
+        store.add(told, to: version)
     }
 
     /// Notes where a sealed version is.
@@ -246,8 +250,9 @@ extension SharedMemory {
         }
         guard !commands.isEmpty else { return onEnd(true) }
         do throws(RedisFailure) {
-            try client.send(commands, .background) { [work] result in
-                let isSent = if case .success = result { true } else { false }
+            try client.send(commands, .background) { [weak self, work, promises] result in
+                let isSent = (try? result.get())?.allSatisfy { $0.error == nil } == true
+                if !isSent { self?.promised(promises) }
                 work.async { onEnd(isSent) }
             }
         } catch {

@@ -24,11 +24,13 @@ package final class LogSink: Sendable {
 
     /// Creates a sink for a descriptor that stays open as long as the sink, by default standard output.
     package init(
-        descriptor: Int32 = STDOUT_FILENO, pendingBytesMax: Int = pendingBytesStandard,
+        descriptor: Int32 = STDOUT_FILENO, name: String = "the access log on standard output",
+        pendingBytesMax: Int = pendingBytesStandard,
         patienceMilliseconds: Int32 = patienceStandard,
         report: @escaping @Sendable (OperatorEvent) -> Void = { _ in }
     ) {
-        writer = LogWriter(descriptor: descriptor, patienceMilliseconds: patienceMilliseconds, report: report)
+        writer = LogWriter(
+            descriptor: descriptor, name: name, patienceMilliseconds: patienceMilliseconds, report: report)
         self.pendingBytesMax = pendingBytesMax
     }
 

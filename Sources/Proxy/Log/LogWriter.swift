@@ -9,6 +9,8 @@ internal import Storage
 final class LogWriter: @unchecked Sendable {
     /// The path of the file; nil for a descriptor that somebody else closes, such as standard output.
     let path: String?
+    /// What the operator's messages call it.
+    private let name: String
     private var descriptor: Int32
     /// True for a file, whose disk is not waited for.
     private var isFile: Bool
@@ -34,9 +36,10 @@ final class LogWriter: @unchecked Sendable {
 
     /// Writes to a descriptor that stays open.
     init(
-        descriptor: Int32, patienceMilliseconds: Int32, report: @escaping @Sendable (OperatorEvent) -> Void
+        descriptor: Int32, name: String, patienceMilliseconds: Int32,
+        report: @escaping @Sendable (OperatorEvent) -> Void
     ) {
-        (self.descriptor, self.report) = (descriptor, report)
+        (self.descriptor, self.name, self.report) = (descriptor, name, report)
         self.patienceMilliseconds = patienceMilliseconds
         isFile = Self.isFile(descriptor)
         path = nil
@@ -45,7 +48,7 @@ final class LogWriter: @unchecked Sendable {
     /// Opens a file, behind what it has.
     init(file path: String, report: @escaping @Sendable (OperatorEvent) -> Void) throws(SystemError) {
         descriptor = try Self.open(path)
-        (self.path, self.report) = (path, report)
+        (self.path, name, self.report) = (path, "the access log \(path)", report)
         patienceMilliseconds = Self.patienceStandard
         isFile = Self.isFile(descriptor)
     }
@@ -153,12 +156,12 @@ final class LogWriter: @unchecked Sendable {
         var facts = stat()
         // Safe: `facts` is local and outlives the call.
         guard end >= count, unsafe fstat(descriptor, &facts) == 0, facts.st_size == end else { return false }
-        return ftruncate(descriptor, end - count) == 0
+        guard ftruncate(descriptor, end - count) == 0 else { return false }
+        // Without O_APPEND the next line would come behind a gap.
+        return lseek(descriptor, end - count, SEEK_SET) >= 0
     }
 
     // MARK: Trouble
-
-    private var name: String { path.map { "the access log \($0)" } ?? "the access log on standard output" }
 
     private func noteLost(_ lines: Int, _ code: Int32) {
         lost += lines

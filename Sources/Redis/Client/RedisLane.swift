@@ -243,7 +243,7 @@ final class RedisLane: Handler {
             return updateDeadline()
         }
         if let first = waiting.first, core.now - max(lastHeard, first.sentAt) >= silenceMax(for: first) {
-            return fail("no reply for \(terms.silenceMax) ms")
+            return fail("no reply for \(silenceMax(for: first)) ms")
         }
         for index in waiting.indices {
             guard index < waiting.count, case let batch = waiting[index], batch.deadline <= core.now,
@@ -272,7 +272,8 @@ final class RedisLane: Handler {
     private static let idleSilenceMax: Int64 = 5_000
 
     private func silenceMax(for batch: Waiting) -> Int64 {
-        batch.isSignOfLife ? max(Self.idleSilenceMax, terms.silenceMax) : terms.silenceMax
+        batch.isSignOfLife && waiting.count == 1
+            ? max(Self.idleSilenceMax, terms.silenceMax) : terms.silenceMax
     }
 
     private func updateDeadline() {

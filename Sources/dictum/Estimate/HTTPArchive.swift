@@ -81,7 +81,7 @@ struct HTTPArchive: Decodable {
             let text = log.entries.lazy.map(\.startedDateTime).first { Self.seconds($0) == nil } ?? ""
             let what =
                 "\(undated) of \(log.entries.count) entries have a startedDateTime without date, time or zone (ISO 8601)"
-            let warning = "\(what), such as \(OutputFormat.plain(text.debugDescription))"
+            let warning = "\(what), such as \(OutputFormat.plain(String(text.prefix(60)).debugDescription))"
             guard !dated.isEmpty else { throw CommandError("the HAR file has no times: \(warning)") }
             collection.warn("\(warning): they are left out")
         }

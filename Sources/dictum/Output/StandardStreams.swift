@@ -20,7 +20,7 @@ enum StandardStreams {
 enum StandardError {
     /// Writes a line; ignores errors, such as a closed standard error.
     static func write(_ line: String) {
-        try? OutputFile.write(Array((line + "\n").utf8), to: STDERR_FILENO)
+        try? OutputFile.write(Array((line + "\n").utf8), to: STDERR_FILENO, patienceMilliseconds: 1000)
     }
 }
 
@@ -73,7 +73,10 @@ enum OutputFile {
         }
     }
 
-    static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
+    /// Writes bytes, and waits for the reader of a pipe that does not block: for ever, or for so long between two pieces.
+    static func write(
+        _ bytes: [UInt8], to descriptor: Int32, patienceMilliseconds: Int32 = -1
+    ) throws(SystemError) {
         var offset = 0
         while offset < bytes.count {
             // The kernel reads within the array, from `offset` to its end.
@@ -87,7 +90,9 @@ enum OutputFile {
                 // Whoever shares the pipe with us has made it non-blocking, and its reader is slow.
                 var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 // Safe: one entry, used within the call.
-                unsafe _ = poll(&entry, 1, -1)
+                guard unsafe poll(&entry, 1, patienceMilliseconds) != 0 else {
+                    throw SystemError(code: EAGAIN)
+                }
             } else if errno != EINTR {
                 throw SystemError(code: errno)
             }

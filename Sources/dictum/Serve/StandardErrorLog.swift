@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import Foundation
 internal import Glibc
+internal import Primitives
 internal import Proxy
 internal import Storage
 
@@ -9,6 +10,11 @@ struct StandardErrorLog: Sendable {
     let isJSON: Bool
     /// Shared by all copies of the log, so that a reload and the admin listener can change it.
     let threshold: LogThreshold
+
+    init(isJSON: Bool, threshold: LogThreshold) {
+        (self.isJSON, self.threshold) = (isJSON, threshold)
+        StandardError.log.withLock { $0 = self }
+    }
 
     func info(_ text: String) { log(.info, text) }
     func warning(_ text: String) { log(.warning, text) }
@@ -38,8 +44,13 @@ extension StandardError {
     /// The lines of the service, which wait here for a slow reader; no event loop and no end of the process does.
     private static let lines = {
         atexit { StandardError.drain() }
-        return LogSink(descriptor: STDERR_FILENO)
+        return LogSink(descriptor: STDERR_FILENO, name: "standard error") { event in
+            log.withLock { $0 }?.log(event.level, event.text)
+        }
     }()
+
+    /// The log that says, in its own form, how many lines were lost.
+    fileprivate static let log = Guarded<StandardErrorLog?>(nil)
 
     /// Writes a line of the service; the journal is told its level, so that `journalctl -p` finds it.
     static func write(_ line: String, as level: Configuration.Log.Level) {

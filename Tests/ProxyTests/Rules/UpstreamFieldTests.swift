@@ -87,7 +87,7 @@ private func forwarded(
         let fields = [
             "X-Forwarded-Proto: https", "X-Forwarded-Host: www.test", "Forwarded: for=192.0.2.7",
             "X-Forwarded-Port: 8443", "X-Forwarded-Prefix: /edge", "X-Real-IP: 192.0.2.7",
-            "X-Request-ID: edge-1",
+            "X-Forwarded-User: ann",
         ]
         let names = fields.map { $0.prefix { $0 != ":" } } + ["Via", "X-Forwarded-For"]
         let lines = fields + ["X-Forwarded-For: 192.0.2.7", "Via: 1.1 edge"]

@@ -385,7 +385,8 @@ import Testing
         try process.run()
         let order =
             "BEGIN IMMEDIATE; INSERT INTO removal (version) VALUES (\(version.id)); COMMIT; BEGIN IMMEDIATE;"
-        try input.fileHandleForWriting.write(contentsOf: Data("\(order) SELECT 'locked';\n".utf8))
+        try input.fileHandleForWriting.write(
+            contentsOf: Data(".timeout 60000\n\(order) SELECT 'locked';\n".utf8))
         #expect(output.fileHandleForReading.availableData == Data("locked\n".utf8))
         store.lookNow()
         try waitUntil("it has tried") { store.statistics.writeErrors > 0 }

@@ -210,7 +210,7 @@ extension DictionaryStore {
     }
 
     /// The time in which a disk that does not hang has overwritten what is removed.
-    private static let eraseSeconds = 60.0
+    private static let eraseSeconds = 10.0
 
     /// Has admissions refuse copies that began before now.
     ///
