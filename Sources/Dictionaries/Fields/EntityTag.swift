@@ -101,7 +101,7 @@ extension EntityTag {
 package enum EntityTagList: Equatable, Sendable {
     /// `*`: any current representation.
     case any
-    /// The listed tags, in order: all, or those before the first that is none.
+    /// The listed tags in order; without `isWhole` the list has a malformed member, and these stand before it.
     case tags([EntityTag], isWhole: Bool)
 
     /// Returns true if the list contains the tag by the weak comparison, which If-None-Match requires.

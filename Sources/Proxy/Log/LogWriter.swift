@@ -9,7 +9,7 @@ internal import Storage
 final class LogWriter: @unchecked Sendable {
     /// The path of the file; nil for a descriptor that somebody else closes, such as standard output.
     let path: String?
-    /// What the operator's messages call it.
+    /// The name of the log in messages for the operator.
     private let name: String
     private var descriptor: Int32
     /// True for a file, whose disk is not waited for.

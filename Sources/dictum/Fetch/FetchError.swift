@@ -23,7 +23,7 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
     case redirect(String)
     case tooManyRedirects(String)
     case http2WithContent
-    /// The method or the content of the command line is of no use.
+    /// The command line names a method or a content that cannot be sent.
     case content(String)
 
     var description: String {

@@ -3,7 +3,7 @@ internal import Glibc
 internal import TestSupport
 internal import Testing
 
-/// What happens if nobody reads standard error any more, as behind a pipe to a program that hangs.
+/// The service while its standard error is a pipe that nobody reads.
 @Suite(.timeLimit(.minutes(40))) struct StalledErrorsTests {
     @Test func `a full standard error stops neither requests, nor the admin listener, nor the end`() throws {
         let folder = try TemporaryFolder()

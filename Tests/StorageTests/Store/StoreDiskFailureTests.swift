@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Dictionaries
@@ -96,23 +98,42 @@ import Testing
     @Test func `a store that another process has locked is written once it is free`() throws {
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["sqlite3", folder.database]
-        let (input, output) = (Pipe(), Pipe())
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
-        try input.fileHandleForWriting.write(contentsOf: Data("BEGIN IMMEDIATE; SELECT 'locked';\n".utf8))
-        #expect(output.fileHandleForReading.availableData == Data("locked\n".utf8))
-
+        let holder = try LockHolder(of: folder, "BEGIN IMMEDIATE;")
         store.admit(sampleBody(1))
         #expect(!store.flush(timeoutSeconds: 30))
         #expect(store.finds(sampleBody(1)))
-        try input.fileHandleForWriting.close()
-        process.waitUntilExit()
+        try holder.end()
         #expect(store.flush(timeoutSeconds: 30))
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "1")
+    }
+
+    @Test func `a removal that cannot be made at once is made later, though nobody writes any more`() throws {
+        let folder = try StoreFolder()
+        let store = try DictionaryStore.open(folder.database, retrySeconds: 0.1)
+        let version = store.admit(sampleBody(1))
+        #expect(store.flush())
+        let order = "BEGIN IMMEDIATE; INSERT INTO removal (version) VALUES (\(version.id)); COMMIT;"
+        let holder = try LockHolder(of: folder, "\(order) BEGIN IMMEDIATE;")
+        store.lookNow()
+        try waitUntil("it has tried") { store.statistics.writeErrors > 0 }
+        try holder.end()
+        try waitUntil("it is removed") {
+            store.lookNow()
+            return try folder.sqlite("SELECT count(*) FROM version") == "0"
+        }
+    }
+
+    @Test func `a hand-over ends though the disk hangs`() throws {
+        let folder = try StoreFolder()
+        let store = try DictionaryStore.open(folder.database)
+        store.admit(sampleBody(1))
+        store.writeQueue.suspend()
+        store.handOver(timeoutSeconds: 0.1)
+        store.writeQueue.resume()
+        // Whatever it waited for, it lets go of the store.
+        store.writeQueue.sync {}
+        let successor = try DictionaryStore.open(folder.database)
+        #expect(successor.finds(sampleBody(1)) && successor.flush())
     }
 
     @Test func `on a full disk the store goes on from memory and writes once there is room`() async throws {
@@ -149,6 +170,30 @@ import Testing
                 await store.reader().version(chain: feedChain, digest: sampleBody(seed, count: 50_000).digest)
                     .loaded(store))
         }
+    }
+}
+
+/// Another process that holds the lock of a store's database.
+private struct LockHolder {
+    private let process = Process()
+    private let input = Pipe()
+
+    /// Runs statements, of which the last takes the lock.
+    init(of folder: StoreFolder, _ statements: String) throws {
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["sqlite3", folder.database]
+        let output = Pipe()
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        try input.fileHandleForWriting.write(
+            contentsOf: Data(".timeout 60000\n\(statements) SELECT 'locked';\n".utf8))
+        #expect(output.fileHandleForReading.availableData == Data("locked\n".utf8))
+    }
+
+    func end() throws {
+        try input.fileHandleForWriting.close()
+        process.waitUntilExit()
     }
 }
 

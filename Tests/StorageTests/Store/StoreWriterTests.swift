@@ -360,44 +360,6 @@ import Testing
         #expect(folder.bytesOnDisk < 2_000_000, "and its room is given back")
     }
 
-    @Test func `a hand-over ends though the disk hangs`() throws {
-        first.admit(sampleBody(1))
-        first.writeQueue.suspend()
-        first.handOver(timeoutSeconds: 0.1)
-        first.writeQueue.resume()
-        // Whatever it waited for, it lets go of the store.
-        first.writeQueue.sync {}
-        let second = try DictionaryStore.open(folder.database)
-        #expect(second.finds(sampleBody(1)) && second.flush())
-    }
-
-    @Test func `a removal that cannot be made at once is made later, though nobody writes any more`() throws {
-        first.close()
-        let store = try DictionaryStore.open(folder.database, retrySeconds: 0.1)
-        let version = store.admit(sampleBody(1))
-        #expect(store.flush())
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["sqlite3", folder.database]
-        let (input, output) = (Pipe(), Pipe())
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
-        let order =
-            "BEGIN IMMEDIATE; INSERT INTO removal (version) VALUES (\(version.id)); COMMIT; BEGIN IMMEDIATE;"
-        try input.fileHandleForWriting.write(
-            contentsOf: Data(".timeout 60000\n\(order) SELECT 'locked';\n".utf8))
-        #expect(output.fileHandleForReading.availableData == Data("locked\n".utf8))
-        store.lookNow()
-        try waitUntil("it has tried") { store.statistics.writeErrors > 0 }
-        try input.fileHandleForWriting.close()
-        process.waitUntilExit()
-        try waitUntil("it is removed") {
-            store.lookNow()
-            return try folder.sqlite("SELECT count(*) FROM version") == "0"
-        }
-    }
-
     @Test func `a flush ends though changes never do`() throws {
         for seed in 0..<200 { first.admit(sampleBody(seed), url: "/\(seed)") }
         let versions = first.publisher.index.allVersions()
