@@ -90,6 +90,7 @@ totals: setup build
 SECONDS = 60
 
 attack: setup build
+	@.ci/setup test
 	@Tests/Attack/stuck || test $$? = 77
 	@Tests/Attack/run --seconds $(SECONDS)
 	@Tests/Attack/floods --seconds $(SECONDS)
@@ -119,6 +120,7 @@ bench:
 HISTORIES =
 
 figures: setup build
+	@.ci/setup test
 	@Tests/Figures/run $(if $(HISTORIES),--histories "$(HISTORIES)")
 
 clean:
