@@ -1,6 +1,8 @@
 /// The time limits of a connection to an upstream.
 extension ClientConnection {
     package func expired(_ core: EventLoop.Core) {
+        // A request may have taken the idle connection in this turn of the loop.
+        guard let deadline, deadline <= core.now else { return updateDeadline() }
         switch state.phase {
         case .connecting: connectAgain()
         case .idle: close()

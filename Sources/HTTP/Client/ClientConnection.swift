@@ -80,9 +80,9 @@ package final class ClientConnection: Connection {
     /// Reads the input of a kept connection before its next request is sent.
     ///
     /// The end may have come after the events of this batch were polled, so look again before a request that cannot
-    /// be repeated.
+    /// be repeated; a body is gone once it has been sent.
     private func readEarly() {
-        if !request.method.isIdempotent { io.isReadable = true }
+        if !request.method.isIdempotent || request.framing != .none { io.isReadable = true }
         readInput()
     }
 
@@ -106,7 +106,11 @@ package final class ClientConnection: Connection {
     private func flush() {
         guard isAlive else { return }
         writeOutput()
-        if io.output.isEmpty, state.closesWriting() { io.transport?.closeWriting() }
+        if io.output.isEmpty, state.closesWriting() {
+            io.transport?.closeWriting()
+            // Only reading sends an end for which the socket has no room now.
+            io.isReadable = true
+        }
         if io.endPause() { handler?.upstreamDrained() }
     }
 

@@ -36,6 +36,9 @@ extension AcceptedConnection {
     /// Continues the handshake while responses may be in progress.
     func continueHandshake() {
         guard let transport = io.transport else { return }
+        // The handshake's last records must not come into the middle of one that has begun.
+        if transport.begunBytes > 0 { writeOutput() }
+        guard isAlive, transport.begunBytes == 0 else { return }
         switch transport.establish() {
         case .wouldBlock: break
         case .early: io.isReadable = true

@@ -57,11 +57,14 @@ extension HTTP2Session {
     }
 
     private var nextDeadline: Int64 {
-        var next = min(handshake?.deadline ?? .max, waits.head?.until ?? .max, waits.goAwayAt ?? .max)
+        var next = min(handshake?.deadline ?? .max, waits.head?.until ?? .max)
         if io.isOutputLate { next = min(next, io.outputPace.deadline) }
         if let lingerUntil = waits.lingerUntil { return min(next, lingerUntil) }
         guard engine != nil else { return next }
-        return min(next, streams.isEmpty ? waits.idleUntil : waits.streamsCheckAt)
+        if !streams.isEmpty { next = min(next, waits.streamsCheckAt) }
+        // Once requests are refused, nothing more comes of these two.
+        guard ending == .none || ending == .announced else { return next }
+        return min(next, waits.goAwayAt ?? .max, streams.isEmpty ? waits.idleUntil : .max)
     }
 
     // MARK: Streams

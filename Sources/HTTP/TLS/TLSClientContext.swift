@@ -34,6 +34,7 @@ internal import COpenSSL
         if verifies { try trust(settings.authority) }
         if let certificate = settings.certificate, let key = settings.privateKey {
             let identity = try TLSIdentity(certificate: certificate, privateKey: key)
+            if let fault = identity.fault { throw TLSError(certificate, fault) }
             guard unsafe identity.serve(context) else {
                 throw TLSError(certificate, "is not accepted by OpenSSL (\(TLSErrorQueue.take()))")
             }

@@ -9,11 +9,7 @@ internal import Glibc
     private let certificates: [OpaquePointer]
     private let key: OpaquePointer
 
-    convenience init(_ files: TLSServerSettings.Files) throws(TLSError) {
-        try self.init(certificate: files.certificate, privateKey: files.privateKey)
-    }
-
-    /// Reads two PEM files and checks that they fit together and are valid now.
+    /// Reads two PEM files and checks that they fit together.
     init(certificate: String, privateKey: String) throws(TLSError) {
         let certificates = try unsafe TLSPEM.certificates(TLSFile.read(certificate), of: certificate)
         let key: OpaquePointer
@@ -25,7 +21,6 @@ internal import Glibc
         }
         unsafe self.certificates = certificates
         unsafe self.key = key
-        if let why = unsafe Self.fault(of: certificates[0]) { throw TLSError(certificate, why) }
         guard unsafe X509_check_private_key(certificates[0], key) == 1 else {
             TLSErrorQueue.clear()
             throw TLSError(privateKey, "is not the key of the certificate in \(certificate)")
@@ -58,6 +53,9 @@ internal import Glibc
         // Safe: the text is terminated, as the length of 0 says.
         return unsafe X509_check_host(certificates[0], host, 0, UInt32(bitPattern: flags), nil) == 1
     }
+
+    /// Why the certificate is not valid now; nil if it is.
+    var fault: String? { unsafe Self.fault(of: certificates[0]) }
 
     /// The end of the certificate's validity in seconds since 1970.
     var endSeconds: Int { unsafe Self.seconds(X509_get0_notAfter(certificates[0])) ?? 0 }

@@ -6,22 +6,24 @@ internal import Primitives
 package final class TLSServer: Sendable {
     /// The outcome of a look at the files.
     package enum Refresh: Equatable, Sendable {
-        case unchanged
         /// New connections use the new files.
         case read
-        /// The new files are invalid, and the former ones stay in use.
+        /// A new file is invalid, and what the former ones said stays in use.
         case refused(TLSError)
-        /// The OCSP response in this file is not sent: there must be a newer one, or it is about another certificate; comes once.
-        case overdue(String)
+        /// What is in use is not what clients like; comes once.
+        case complaint(TLSError)
     }
 
     private struct State: Sendable {
         var context: TLSServerContext
-        var stamps: [TLSFileStamp?]
-        /// The error of the last look and its time in milliseconds; nil if the context is what the files say.
-        var refused: (error: TLSError, at: Int64)?
-        /// The files whose OCSP response was reported to be overdue.
-        var overdue: Set<String> = []
+        /// The certificates in use, in the order of the settings.
+        var certificates: [TLSServed]
+        var stamps: [String: TLSFileStamp]
+        /// The errors of the last look and its time in milliseconds; none if the context is what the files say.
+        var refused: [TLSError] = []
+        var refusedAt: Int64 = 0
+        /// What has been complained of.
+        var told: Set<String> = []
     }
 
     /// The time after which refused files are read again, whatever their stamps: a folder's rights may have been at fault, or a
@@ -37,40 +39,109 @@ package final class TLSServer: Sendable {
         self.settings = settings
         self.ticketKeys = ticketKeys
         // Taken before the files are read, so that the next look finds a change in between.
-        let stamps = settings.files.map { TLSFileStamp($0) }
+        let stamps = settings.stamps
+        let certificates = try TLSServed.all(of: settings)
+        let context = try TLSServerContext(settings, certificates, ticketKeys: ticketKeys)
+        // The check of the configuration has warned of what there is to complain of now.
         state = Guarded(
-            State(context: try TLSServerContext(settings, ticketKeys: ticketKeys), stamps: stamps))
+            State(
+                context: context, certificates: certificates, stamps: stamps,
+                told: Set(context.complaints.map(\.text))))
     }
 
     /// The context for a connection that begins now.
     package var current: TLSServerContext { state.withLock { $0.context } }
 
-    /// Reads the files again if one has changed, or if they were refused a minute ago.
+    /// Reads the files again if one has changed, or if they were refused a minute ago; returns what there is to tell.
     ///
     /// Blocks, so never call it on a loop, nor from two threads at once.
-    package func refresh() -> Refresh { refresh(now: SystemClock.monotonicNanoseconds / 1_000_000) }
+    package func refresh() -> [Refresh] { refresh(now: SystemClock.monotonicNanoseconds / 1_000_000) }
 
     /// The same at a time of the monotonic clock in milliseconds.
-    func refresh(now: Int64) -> Refresh {
-        let stamps = settings.files.map { TLSFileStamp($0) }
+    func refresh(now: Int64) -> [Refresh] {
         let former = state.withLock { $0 }
-        let hasChanged = stamps != former.stamps
-        let isDue = former.refused.map { now - $0.at >= Self.againMilliseconds } ?? false
-        guard hasChanged || isDue else {
-            let overdue = former.context.overdueStaples.first { !former.overdue.contains($0) }
-            guard let overdue else { return .unchanged }
-            state.withLock { _ = $0.overdue.insert(overdue) }
-            return .overdue(overdue)
+        let stamps = settings.stamps
+        let isDue = !former.refused.isEmpty && now - former.refusedAt >= Self.againMilliseconds
+        guard stamps != former.stamps || isDue else { return complaints(former) }
+        var next = former
+        (next.stamps, next.refused, next.refusedAt, next.told) = (stamps, [], now, [])
+        let isRead = readChanged(of: former, into: &next)
+        state.withLock { [next] in $0 = next }
+        // Reported once per change: certificate and key are two files, and one is written before the other.
+        let news = next.refused.filter { stamps != former.stamps || !former.refused.contains($0) }
+        return (isRead ? [.read] : []) + news.map(Refresh.refused)
+    }
+
+    /// Reads the certificates whose files have changed or were refused, each by itself: the others must not wait for one that
+    /// nobody renews; returns true if the context is another one.
+    private func readChanged(of former: State, into next: inout State) -> Bool {
+        var isRead = settings.clientAuthority.map { next.stamps[$0] != former.stamps[$0] } ?? false
+        for (place, files) in settings.certificates.enumerated()
+        where files.all.contains(where: { name in
+            next.stamps[name] != former.stamps[name] || former.refused.contains { $0.file == name }
+        }) {
+            do throws(TLSError) {
+                next.certificates[place] = try TLSServed(valid: files)
+                isRead = true
+            } catch {
+                next.refused.append(error)
+            }
         }
         do throws(TLSError) {
-            let context = try TLSServerContext(settings, ticketKeys: ticketKeys)
-            state.withLock { $0 = State(context: context, stamps: stamps) }
-            return .read
+            next.context = try TLSServerContext(settings, next.certificates, ticketKeys: ticketKeys)
+            return isRead || next.refused.count < former.refused.count
         } catch {
-            state.withLock { ($0.stamps, $0.refused) = (stamps, (error, now)) }
-            // Reported once per change: certificate and key are two files, and one is written before the other.
-            return hasChanged || error != former.refused?.error ? .refused(error) : .unchanged
+            next.certificates = former.certificates
+            next.refused.append(error)
+            return false
         }
+    }
+
+    private func complaints(_ former: State) -> [Refresh] {
+        let news = former.context.complaints.filter { !former.told.contains($0.text) }
+        if !news.isEmpty { state.withLock { $0.told.formUnion(news.map(\.text)) } }
+        return news.map(Refresh.complaint)
+    }
+}
+
+/// A certificate with its key, and the OCSP response about it, as their files say.
+struct TLSServed: Sendable {
+    /// The file of the certificate.
+    let file: String
+    let identity: TLSIdentity
+    let staple: TLSStaple?
+
+    init(_ files: TLSServerSettings.Files) throws(TLSError) {
+        file = files.certificate
+        let identity = try TLSIdentity(certificate: files.certificate, privateKey: files.privateKey)
+        self.identity = identity
+        staple = try files.ocsp.map { file throws(TLSError) in try identity.staple(file) }
+    }
+
+    /// Reads files that must be valid now, since others are in use that may be.
+    init(valid files: TLSServerSettings.Files) throws(TLSError) {
+        try self.init(files)
+        if let fault = identity.fault { throw TLSError(file, fault) }
+    }
+
+    /// Reads all certificates of a listener; one that is not valid now is better than none.
+    static func all(of settings: TLSServerSettings) throws(TLSError) -> [TLSServed] {
+        try settings.certificates.map { files throws(TLSError) in try TLSServed(files) }
+    }
+
+    /// What clients will not like at this time.
+    var complaints: [TLSError] {
+        var complaints: [TLSError] = []
+        if let fault = identity.fault {
+            complaints.append(TLSError(file, "\(fault), and clients refuse it: renew it"))
+        }
+        if let staple, !staple.isCurrent() {
+            complaints.append(
+                TLSError(
+                    staple.file,
+                    "the OCSP response is overdue or about another certificate, and not sent: renew it"))
+        }
+        return complaints
     }
 }
 
@@ -87,6 +158,8 @@ package struct TLSServerSettings: Equatable, Sendable {
             self.privateKey = privateKey
             self.ocsp = ocsp
         }
+
+        var all: [String] { [certificate, privateKey] + (ocsp.map { [$0] } ?? []) }
     }
 
     package enum ClientAuthentication: Equatable, Sendable {
@@ -109,9 +182,10 @@ package struct TLSServerSettings: Equatable, Sendable {
         self.certificates = certificates
     }
 
-    var files: [String] {
-        certificates.flatMap { [$0.certificate, $0.privateKey] + ($0.ocsp.map { [$0] } ?? []) }
-            + (clientAuthority.map { [$0] } ?? [])
+    /// The stamps of all files that are there.
+    var stamps: [String: TLSFileStamp] {
+        let files = certificates.flatMap(\.all) + (clientAuthority.map { [$0] } ?? [])
+        return files.reduce(into: [:]) { stamps, file in stamps[file] = TLSFileStamp(file) }
     }
 }
 

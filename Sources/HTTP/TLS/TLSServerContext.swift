@@ -8,9 +8,8 @@ internal import COpenSSL
 @safe package final class TLSServerContext: @unchecked Sendable {
     /// A certificate with OpenSSL's context for it.
     @safe private struct Choice {
-        let identity: TLSIdentity
+        let served: TLSServed
         let context: OpaquePointer
-        let staple: TLSStaple?
     }
 
     // Owned: made in `init`, freed in `deinit`.
@@ -22,30 +21,35 @@ internal import COpenSSL
     private let protocolNames: [[UInt8]]
 
     /// Reads every file; throws the first error.
-    package init(_ settings: TLSServerSettings, ticketKeys: TLSTicketKeys) throws(TLSError) {
+    package convenience init(_ settings: TLSServerSettings, ticketKeys: TLSTicketKeys) throws(TLSError) {
+        try self.init(settings, TLSServed.all(of: settings), ticketKeys: ticketKeys)
+    }
+
+    /// Takes certificates that have been read, in the order of the settings.
+    init(
+        _ settings: TLSServerSettings, _ certificates: [TLSServed], ticketKeys: TLSTicketKeys
+    ) throws(TLSError) {
         self.ticketKeys = ticketKeys
         takesEarlyData = settings.earlyData
         protocolNames = settings.protocols.names
         let clients = try settings.clientAuthority.map { file throws(TLSError) in try TLSClientAuthority(file)
         }
-        for files in settings.certificates {
-            let identity = try TLSIdentity(files)
-            let staple = try files.ocsp.map { file throws(TLSError) in try identity.staple(file) }
+        for served in certificates {
             TLSErrorQueue.clear()
             guard let context = unsafe SSL_CTX_new(TLS_server_method()) else {
                 throw TLSError(nil, "OpenSSL makes no context (\(TLSErrorQueue.take()))")
             }
-            unsafe choices.append(Choice(identity: identity, context: context, staple: staple))
+            unsafe choices.append(Choice(served: served, context: context))
             try unsafe Self.configure(context, settings)
             try unsafe clients?.serve(context, settings.clientAuthentication)
-            guard unsafe identity.serve(context) else {
-                throw TLSError(files.certificate, "is not accepted by OpenSSL (\(TLSErrorQueue.take()))")
+            guard unsafe served.identity.serve(context) else {
+                throw TLSError(served.file, "is not accepted by OpenSSL (\(TLSErrorQueue.take()))")
             }
             unsafe ticketKeys.serve(context)
             // Safe: the owner of a connection of the context holds this object.
             unsafe SSL_CTX_set_alpn_select_cb(
                 context, Self.selectProtocol, Unmanaged.passUnretained(self).toOpaque())
-            if staple != nil {
+            if served.staple != nil {
                 unsafe dictum_ssl_on_status(context, Self.staple, Unmanaged.passUnretained(self).toOpaque())
             }
         }
@@ -61,14 +65,10 @@ internal import COpenSSL
     }
 
     /// The end of the first certificate to expire, in seconds since 1970.
-    package var endSeconds: Int { choices.map(\.identity.endSeconds).min() ?? 0 }
+    package var endSeconds: Int { choices.map(\.served.identity.endSeconds).min() ?? 0 }
 
-    /// The files of OCSP responses that are not sent: there must be newer ones, or they are about another certificate.
-    var overdueStaples: [String] {
-        choices.compactMap { choice in
-            choice.staple.flatMap { $0.isCurrent() ? nil : $0.file }
-        }
-    }
+    /// What clients will not like about the files at this time.
+    package var complaints: [TLSError] { choices.flatMap(\.served.complaints) }
 
     /// Makes the state of a new connection, which the caller owns; nil without memory.
     func makeConnection() -> OpaquePointer? {
@@ -169,8 +169,8 @@ internal import COpenSSL
             // Safe: the object lives as long as the connection, whose owner holds both.
             let own = unsafe Unmanaged<TLSServerContext>.fromOpaque(data).takeUnretainedValue()
             let choice =
-                own.choices.first { unsafe $0.identity.covers(host, isExact: true) }
-                ?? own.choices.first { unsafe $0.identity.covers(host, isExact: false) }
+                own.choices.first { unsafe $0.served.identity.covers(host, isExact: true) }
+                ?? own.choices.first { unsafe $0.served.identity.covers(host, isExact: false) }
             guard let choice else { return SSL_TLSEXT_ERR_NOACK }
             unsafe SSL_set_SSL_CTX(connection, choice.context)
             return SSL_TLSEXT_ERR_OK
@@ -185,7 +185,7 @@ internal import COpenSSL
         // Safe: as in `choose`; OpenSSL takes over the memory, which its own allocator made.
         let own = unsafe Unmanaged<TLSServerContext>.fromOpaque(data).takeUnretainedValue()
         // A client may end the connection over one that is too old.
-        guard let staple = own.choices.first(where: { unsafe $0.context == context })?.staple,
+        guard let staple = own.choices.first(where: { unsafe $0.context == context })?.served.staple,
             staple.isCurrent(), case let response = staple.bytes,
             let copy = unsafe dictum_openssl_malloc(response.count)
         else { return SSL_TLSEXT_ERR_NOACK }

@@ -278,11 +278,11 @@ internal import Primitives
             guard code == 1 else {
                 let outcome = readOutcome(code)
                 // The next read finds again what ended the connection.
-                return total == 0 ? outcome : .bytes(total, mayHaveMore: outcome != .wouldBlock)
+                return total == 0 ? outcome : .bytes(total, mayHaveMore: outcome != .wouldBlock || owesEnd)
             }
             total += count
             let isDrained = unsafe SSL_has_pending(connection) == 0 && !socket.pointee.mayHaveMore
-            if isDrained { return .bytes(total, mayHaveMore: false) }
+            if isDrained { return .bytes(total, mayHaveMore: owesEnd) }
         }
         return .bytes(total, mayHaveMore: true)
     }

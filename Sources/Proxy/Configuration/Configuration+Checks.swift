@@ -123,6 +123,7 @@ extension Configuration {
         warnOfTrust(reader)
         warnOfRequestID(reader)
         warnOfAdmin(reader)
+        warnOfCertificates(reader)
         for (place, route) in routes.enumerated() {
             guard let node = reader.node(of: "routes[\(place)].match") else { continue }
             if route.match.patterns.contains(where: \.text.readsLikeRegularExpression) {
@@ -144,6 +145,22 @@ extension Configuration {
                 routes[\(place)].match is \(node.kind) and never reached: the first route that matches counts, and \
                 routes[\(former)], \(formerNode.kind) in line \(formerNode.position.line), matches everything that this one matches
                 """, at: node.position)
+        }
+    }
+
+    /// A certificate that has expired must not keep the others down, which a start or a reload would if it were an error.
+    private mutating func warnOfCertificates(_ reader: SettingsReader) {
+        for (place, listener) in listeners.enumerated() {
+            guard let tls = listener.tls, tls.hasWholePairs,
+                let context = try? TLSServerContext(
+                    tls.settings(listener.protocols), ticketKeys: TLSTicketKeys())
+            else { continue }
+            for complaint in context.complaints {
+                guard let key = tls.keys.first(where: { $0.path == complaint.file })?.key,
+                    let node = reader.node(of: "listeners[\(place)].tls.\(key)")
+                else { continue }
+                warn("tls: \(complaint.text)", at: node.position)
+            }
         }
     }
 

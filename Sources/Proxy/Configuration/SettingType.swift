@@ -90,7 +90,8 @@ extension SettingType where Value: Sendable {
         let names = words.map(\.key)
         let values = words.map(\.value)
         return scalar(
-            names.dropLast().joined(separator: ", ") + " or " + (names.last ?? ""),
+            [names.dropLast().joined(separator: ", "), names.last ?? ""].filter { !$0.isEmpty }.joined(
+                separator: " or "),
             write: { value in values.firstIndex(of: value).map { names[$0] } ?? "" },
             read: { text in
                 let word = text.saysOff ? names.first(where: \.saysOff) ?? text : text

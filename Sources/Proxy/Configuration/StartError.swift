@@ -26,6 +26,8 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
         case .ownUpstream(let url, let listener):
             "--upstream \(url) leads to \(listener), where this proxy itself listens; give the address of the API, or "
                 + "another --listen"
+        case .unknownUpstream(let host, _):
+            "the upstream's name \(host) has no address; check --upstream and the name service"
         default: description
         }
     }

@@ -182,17 +182,14 @@ final class TLSServers: Sendable {
     func refresh(_ report: (OperatorEvent) -> Void) {
         for (address, server) in servers {
             func tell(_ event: OperatorEvent) { report(.about("\(address): tls", event)) }
-            switch server.refresh() {
-            case .unchanged: break
-            case .read:
-                tell(.info("\(address): the certificates have changed, and new connections get them"))
-            case .refused(let error):
-                tell(.error("\(address): tls: \(error.text); keeping the current certificate"))
-            case .overdue(let file):
-                tell(
-                    .warning(
-                        "\(address): tls: \(file): the OCSP response is overdue or about another certificate, and not sent: renew it"
-                    ))
+            for news in server.refresh() {
+                switch news {
+                case .read:
+                    tell(.info("\(address): the certificates have changed, and new connections get them"))
+                case .refused(let error):
+                    tell(.error("\(address): tls: \(error.text); keeping the current certificate"))
+                case .complaint(let error): tell(.warning("\(address): tls: \(error.text)"))
+                }
             }
         }
     }

@@ -85,7 +85,9 @@ extension ProxyServer {
         let names = Settings.all.changes(.atNextStart, from: started, to: new)
         guard !hasKey else { return names }
         // The key is read at the start; until then, a route that needs it has no dictionaries.
-        return names.filter { $0 != "store.key_file" } + (new.needsKeys ? ["dictionary"] : [])
+        return names.filter { $0 != "store.key_file" }
+            + (new.needsKeys
+                ? ["dictionary (the first route that needs store.key_file has none until then)"] : [])
     }
 
     /// Has every loop adopt the context, and waits for all.

@@ -134,7 +134,10 @@ struct AdminClient {
             // Dictum's own text begins with the status; another server's may not.
             let code = "\(response.head.status.rawValue)"
             let detail = OutputFormat.plain(text.hasPrefix(code) ? text : "\(code): \(text)")
-            throw CommandError("the admin listener at \(authority) responds \(detail)")
+            let remedy =
+                [.unauthorized, .forbidden].contains(response.head.status)
+                ? "; set DICTUM_ADMIN_TOKEN, or name the proxy's --config FILE" : ""
+            throw CommandError("the admin listener at \(authority) responds \(detail)\(remedy)")
         }
         return response.body
     }

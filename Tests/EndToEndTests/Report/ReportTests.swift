@@ -209,7 +209,9 @@ internal import Testing
                 admin: {address: "127.0.0.1:\(listener.port)", \(admin)}
                 """.utf8), to: "dictum.yaml")
         let refused = try report(folder)
-        #expect(refused.status == 1 && refused.errors.contains("responds 401"), "\(refused.errors)")
+        #expect(
+            refused.status == 1 && refused.errors.contains("responds 401")
+                && refused.errors.contains("DICTUM_ADMIN_TOKEN"), "\(refused.errors)")
         #expect(listener.requests.first?["Authorization"] == "Bearer 0123456789abcdef")
     }
 

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import TestSupport
 import Testing
 
@@ -199,13 +200,14 @@ struct ClientReuseTests {
         #expect(sent == "")
     }
 
-    @Test func `an end that comes behind the events of a batch lets nothing out that cannot be sent again`()
-        throws
-    {
+    @Test(arguments: ["POST", "PUT", "QUERY"])
+    func `an end that comes behind the events of a batch lets nothing out that cannot be sent again`(
+        method: String
+    ) throws {
         let (upstream, client, peer) = try kept()
         let (halted, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let next = try client.begin(
-            "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n", framing: .length(1),
+            "\(method) / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n", framing: .length(1),
             to: upstream.endpoint
         ) { _ in
             halted.signal()
@@ -325,6 +327,26 @@ struct ClientReuseTests {
         #expect(peak.value(now: 999 + 2 * window) == 7)
         #expect(peak.value(now: 1_000 + 2 * window) == 4)
         #expect(peak.value(now: 1_000 + 9 * window) == 0)
+    }
+
+    @Test func `a request that takes a kept connection in the turn in which its time ends is no failure`()
+        throws
+    {
+        var settings = ClientSettings()
+        settings.keepAliveTimeout = 150
+        settings.idleTimeout = 60_000
+        let (upstream, client, peer) = try kept(settings)
+        // The time ends in one turn, and the next begins with the request.
+        let halted = DispatchSemaphore(value: 0)
+        client.withPool { _, _ in
+            halted.signal()
+            usleep(400_000)
+        }
+        halted.wait()
+        let next = try client.begin(to: upstream.endpoint, atEndOfTurn: true)
+        #expect(peer.readHead().hasPrefix("GET / "))
+        peer.send(Self.ok)
+        #expect(next.outcome() == ["reused"] + Self.okLines)
     }
 
     @Test func `an idle connection is closed when its time is over`() throws {

@@ -109,7 +109,7 @@ import Testing
             certificate: certificates.file("short.pem"), privateKey: certificates.file("short.key"))
         #expect(try !connect(named: true))
         #expect(try connect())
-        try waitUntil("the certificate has ended") { (try? TLSIdentity(short)) == nil }
+        try waitUntil("the certificate has ended") { (try? TLSServed(valid: short)) == nil }
         _ = try connect(isRefused: true)
     }
 

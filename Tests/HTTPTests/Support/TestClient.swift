@@ -20,10 +20,13 @@ final class TestClient: Sendable {
     }
 
     /// Begins a request; `prepare` gets the handler on the loop before any event, and `then` goes on in the same turn.
+    ///
+    /// With `atEndOfTurn` it begins where handlers are attended to, just before deadlines are looked at.
     func begin(
         _ head: String = "GET / HTTP/1.1\r\nHost: a\r\n\r\n", framing: BodyFraming = .none,
         to endpoint: Endpoint,
-        fresh: Bool = false, prepare: @escaping @Sendable (TestResponse) -> Void = { _ in },
+        fresh: Bool = false, atEndOfTurn: Bool = false,
+        prepare: @escaping @Sendable (TestResponse) -> Void = { _ in },
         then: @escaping @Sendable (TestResponse, ConnectionPool) -> Void = { _, _ in }
     ) throws -> TestExchange {
         guard let head = try parseRequest(head) else { throw ParseError.malformedMethod }
@@ -32,16 +35,19 @@ final class TestClient: Sendable {
             let response = TestResponse(journal)
             token.withLock { $0 = core.add(response) }
             prepare(response)
-            do throws(SystemError) {
-                let target = UpstreamTarget(scheme: .http, authority: endpoint.text, endpoint: endpoint)
-                let connection = try pool.connection(from: pool.targetPool(for: target), fresh: fresh)
-                journal.note(connection.isReused ? "reused" : "new")
-                response.connection = connection
-                connection.begin(head, framing: framing, handler: response)
-            } catch {
-                journal.note("cannot connect")
+            let begin = {
+                do throws(SystemError) {
+                    let target = UpstreamTarget(scheme: .http, authority: endpoint.text, endpoint: endpoint)
+                    let connection = try pool.connection(from: pool.targetPool(for: target), fresh: fresh)
+                    journal.note(connection.isReused ? "reused" : "new")
+                    response.connection = connection
+                    connection.begin(head, framing: framing, handler: response)
+                } catch {
+                    journal.note("cannot connect")
+                }
+                then(response, pool)
             }
-            then(response, pool)
+            if atEndOfTurn { core.attend(core.add(Attended(begin))) } else { begin() }
         }
         return exchange
     }
@@ -63,6 +69,12 @@ final class TestClient: Sendable {
         }
         return journal.wait { $0.count == 2 }.compactMap { Int($0) }
     }
+}
+
+private final class Attended: Handler {
+    private let body: () -> Void
+    init(_ body: @escaping () -> Void) { self.body = body }
+    func attend(_ core: EventLoop.Core) { body() }
 }
 
 private final class PoolHolder: Handler {
