@@ -11,25 +11,22 @@ package enum DictionaryFit {
     /// The bytes of former events that stay in reach of an event, at least.
     private static let eventBytesInReach = 128 << 10
 
-    /// The largest dictionary of dcz (RFC 9842 section 5): a window, and so the reach into a dictionary, ends at
-    /// 128 MB.
-    static let dczDictionaryBytesMax = 128 << 20
-
-    // Without the large-window format a brotli distance reaches 64 MiB, and the window takes up to 16 of them.
-    static let dcbDictionaryBytesMax = 32 << 20
+    /// The largest dictionary: without the large-window format a brotli distance reaches 64 MiB, and the window takes up to 16
+    /// of them; dcz ends at 128 MB (RFC 9842 section 5).
+    package static let dictionaryBytesMax = 32 << 20
 
     /// Returns true if dcz can use this dictionary for this body.
     ///
     /// A Zstandard dictionary is in reach only until the body outgrows the window (RFC 8878 section 5). So the
     /// length of the body must be known and fit into the largest window.
     package static func dczIsPossible(dictionaryBytes: Int, bodyBytes: Int?) -> Bool {
-        guard let bodyBytes, 1...dczDictionaryBytesMax ~= dictionaryBytes else { return false }
+        guard let bodyBytes, 1...dictionaryBytesMax ~= dictionaryBytes else { return false }
         return bodyBytes <= dczBodyBytesMax
     }
 
     /// Returns true if dcb can use this dictionary; the body may have any length, known or unknown.
     package static func dcbIsPossible(dictionaryBytes: Int) -> Bool {
-        1...dcbDictionaryBytesMax ~= dictionaryBytes
+        1...dictionaryBytesMax ~= dictionaryBytes
     }
 
     /// Returns true if dcb is better than dcz for this dictionary.

@@ -34,12 +34,7 @@ extension EntityTag {
     /// The weak comparison of RFC 9110 section 8.8.3.2.
     package func weakMatches(_ other: EntityTag) -> Bool { opaque == other.opaque }
 
-    /// The strong comparison of RFC 9110 section 8.8.3.2.
-    package func strongMatches(_ other: EntityTag) -> Bool {
-        !isWeak && !other.isWeak && opaque == other.opaque
-    }
-
-    /// Returns true if a field value is a tag that matches by the strong comparison.
+    /// Returns true if a field value is a tag that matches by the strong comparison (RFC 9110 section 8.8.3.2).
     package func strongMatches(_ value: Span<UInt8>) -> Bool {
         let whole = value.trimmedRange(0..<value.count)
         let bytes = opaque.utf8Bytes

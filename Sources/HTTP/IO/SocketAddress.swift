@@ -100,7 +100,7 @@ struct SocketAddress {
 }
 
 extension Endpoint {
-    /// Returns the addresses of `host`, best first; empty if it has none.
+    /// Returns the addresses of `host`, best first, at most 256; empty if it has none.
     ///
     /// Blocks, so never call it on a loop.
     package static func resolve(host: String, port: UInt16) -> [Endpoint] {
@@ -120,7 +120,7 @@ extension Endpoint {
         defer { unsafe freeaddrinfo(list) }
         var endpoints: [Endpoint] = []
         var next = unsafe list
-        while let entry = unsafe next, endpoints.count < 16 {
+        while let entry = unsafe next, endpoints.count < 256 {
             var address = SocketAddress()
             // Safe: the list's addresses are as long as it says, and no longer than the storage.
             let code = unsafe address.fill { target, length in

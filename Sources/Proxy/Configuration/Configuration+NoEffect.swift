@@ -1,3 +1,4 @@
+internal import Dictionaries
 internal import HTTP
 internal import Redis
 
@@ -8,7 +9,13 @@ extension Configuration {
         var limited = [("limits.client", limits.client.rate)]
         limited += routes.enumerated().map { ("routes[\($0)].limits", $1.limits.rate) }
         for (key, rate) in limited where rate == nil {
-            warn("\(key).burst has no effect without rate", at: reader.node(of: "\(key).burst"))
+            for name in ["burst", "by"] {
+                warn("\(key).\(name) has no effect without rate", at: reader.node(of: "\(key).\(name)"))
+            }
+        }
+        for (place, route) in routes.enumerated() where route.dictionary?.scope == .public {
+            let key = "routes[\(place)].dictionary.private_versions"
+            warn("\(key) has no effect without scope: private", at: reader.node(of: key))
         }
         for upstream in allUpstreams where upstream.tls != UpstreamTLS() {
             guard !upstream.urls.contains(where: { $0.scheme == .https }) else { continue }

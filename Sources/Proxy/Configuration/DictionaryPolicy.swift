@@ -99,7 +99,8 @@ extension Settings {
             "max_age", \.maxAge, .duration(1_000...3_650 * day),
             "The time to keep a version after it was last wanted."),
         .value(
-            "max_body", \.maxBody, .size(1...128 * mebibyte), "Larger responses never become dictionaries."),
+            "max_body", \.maxBody, .size(1...DictionaryFit.dictionaryBytesMax),
+            "Larger responses never become dictionaries."),
         .value(
             "ttl", \.ttl, .optional(.duration(1_000...3_650 * day)), example: "7d",
             """

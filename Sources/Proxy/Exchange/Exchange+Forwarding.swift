@@ -146,9 +146,10 @@ extension Exchange {
             forward(head, to: next, of: upstream, carriedBy: carrier)
             return true
         case .retryAnywhere, .retryElsewhere:
-            guard let next = next(after: address, orStay: verdict == .retryAnywhere), takeFromBudget() else {
-                return false
-            }
+            // The choice may begin the trial of an address, so that a request must follow.
+            guard mayGoOn, takeFromBudget(),
+                let next = next(after: address, orStay: verdict == .retryAnywhere)
+            else { return false }
             proxy.metrics.countRetry(.noAnswer)
             forward(head, to: next, of: upstream, carriedBy: carrier)
             return true
@@ -157,9 +158,7 @@ extension Exchange {
 
     /// Returns the address that the request goes to next; nil if it may not go on.
     private func next(after address: LoopAddress, orStay: Bool = false) -> LoopAddress? {
-        guard let upstream, attempt.failedServers.count < route.upstream?.settings.retries ?? 0 else {
-            return nil
-        }
+        guard let upstream, mayGoOn else { return nil }
         attempt.noteFailed(address.server)
         if let other = upstream.choose(excluding: attempt.failedServers, now: core.now) {
             return other
@@ -167,6 +166,8 @@ extension Exchange {
         // Each address is tried once. If there is only one, it is retried.
         return orStay && attempt.failedServers.allSatisfy { $0 === address.server } ? address : nil
     }
+
+    private var mayGoOn: Bool { attempt.failedServers.count < route.upstream?.settings.retries ?? 0 }
 
     private func takeFromBudget() -> Bool {
         if upstream?.budget.take(now: core.now) == true { return true }

@@ -56,6 +56,13 @@ extension Exchange {
         pathRefusal == nil && switchedOff(on: route) == nil && TwinURL.admits(request, facts, route: route)
     }
 
+    /// Responds to a client that is held out, which gets no dictionaries: the whole body would be fetched for nothing, and count
+    /// on one side of the experiment alone.
+    func refuseTwin() {
+        record.experiment = .none
+        refuse(.noSuchDictionary, .reservedPath)
+    }
+
     private var asksForScript: Bool {
         pathRefusal == .reserved && OwnScript.isAsked(request) && context.configuration.dictionariesOn
             && !context.dictionarySwitch.isOff && !isAuthorityOff
@@ -129,9 +136,11 @@ extension Exchange {
         self.body.end()
         if request.method == .head || head.status == .notModified {
             writeHead(head, body: .none)
+            phase = .sent(SentResponse(length: nil))
         } else {
             record.bodyBytesBefore = body.count
             writeHead(head, body: .length(UInt64(body.count)))
+            phase = .sent(SentResponse(length: UInt64(body.count)))
             write(body.span)
         }
         complete()

@@ -69,6 +69,9 @@ extension Exchange {
 
     // MARK: The client's window stays closed at the end
 
+    /// True for a response that is complete, but for its last bytes: what comes of the request now is of no use.
+    var awaitsWindow: Bool { lateTrailers != nil }
+
     /// Keeps the exchange until the client has room for the last bytes of its response, since its share of memory is used up.
     ///
     /// A place bounds the number of these. Without one the response is given up.
@@ -84,6 +87,8 @@ extension Exchange {
     private func takesPlaceAgain() -> Bool {
         if case .taken = attempt.place { return true }
         guard let upstream, let group = route.upstream else { return false }
+        // The request may have waited for one, which would come on top.
+        attempt.leavePlace(context.shared.places)
         let demand = demand(of: group, at: upstream)
         guard (try? context.shared.places.take(demand)) != nil else { return false }
         attempt.place = .taken(demand)

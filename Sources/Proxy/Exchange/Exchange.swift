@@ -136,6 +136,7 @@ final class Exchange: Handler {
         if let own = findOwnResponse() { return respond(own) }
         if let experiment = context.experiment { joinExperiment(experiment) }
         heedSwitch()
+        if isTwin, facts.dictionarySwitch != nil { return refuseTwin() }
         if let linked { return respond(with: linked) }
         findDictionary()
         findStoredResponse()
@@ -148,6 +149,7 @@ final class Exchange: Handler {
 
 extension Exchange: RequestHandler {
     func received(_ bytes: Span<UInt8>) {
+        guard !awaitsWindow else { return }
         upload.received(bytes)
         guard phase.isTunnel || upload.bytes <= route.requestBodyMax else {
             return refuseUpload(.bodyTooLarge, .bodyTooLarge)
@@ -165,6 +167,7 @@ extension Exchange: RequestHandler {
     }
 
     func receivedEnd(trailers: Headers) {
+        guard !awaitsWindow else { return }
         upload.receivedEnd()
         if upload.decoding != nil {
             upload.decoding?.receivedEnd(trailers)
@@ -187,6 +190,7 @@ extension Exchange: RequestHandler {
     }
 
     func malformed(_ error: ParseError) {
+        guard !awaitsWindow else { return }
         refuseUpload(ProblemResponse(Refusal.malformed(error)), .malformed)
     }
 

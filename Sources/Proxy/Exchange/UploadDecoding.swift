@@ -108,9 +108,11 @@ struct UploadDecoding: ~Copyable {
 
     private mutating func step(hasRoom: Bool) throws(CodingRemoval.Failure) -> Action? {
         switch stage {
-        case .finding, .ended:
+        case .finding:
             try lend()
             return nil
+        // Its failure would be refused again and again.
+        case .ended: return nil
         case .header:
             guard input.count >= DictionaryHeader.dczBytes || trailers != nil else { return nil }
             guard let header = DictionaryHeader.read(input), header.coding == .dcz else { throw .malformed }

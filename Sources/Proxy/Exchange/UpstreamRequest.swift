@@ -138,7 +138,9 @@ enum UpstreamRequest {
             let chain = (headers.values(.xForwardedFor) + [address]).joined(separator: ", ")
             headers.replace(.xForwardedFor, with: chain)
         } else {
-            headers.append(.xForwardedFor, address)
+            // A trusted peer may name its client by Forwarded alone.
+            let client = around.peer.isTrusted ? around.peer.clientAddressForLimits(request.headers) : nil
+            headers.append(.xForwardedFor, client.map { "\($0.text), \(address)" } ?? address)
         }
         if !headers.contains(.xForwardedProto) {
             headers.append(.xForwardedProto, around.peer.scheme(request.headers))

@@ -3,18 +3,23 @@
 //     <script src="/.dictum/own.js" data-paths="/api/feed /api/inbox" async></script>
 // localStorage["dictum-own"] has, for each path, when it was fetched and until when it lives, in milliseconds.
 (() => {
+  // What a browser without dictionaries fetched would be of no use to it.
+  if (!document.createElement("link").relList.supports("compression-dictionary")) return;
   const paths = (document.currentScript?.dataset.paths ?? "").split(/\s+/).filter((path) => /^\/(?!\/)/.test(path));
   const twin = "/.dictum/own";
   const name = "dictum-own";
-  // Where storage is blocked, the script remembers for as long as the page is open.
-  let kept = {};
+  // Where storage is blocked or full, the script remembers for as long as the page is open.
+  let kept = {}, isBlocked = false;
   const read = () => {
+    if (isBlocked) return kept;
     try { kept = JSON.parse(localStorage.getItem(name)) ?? {}; } catch { /* See above. */ }
     return kept;
   };
   const write = (path, times) => {
-    kept = { ...read(), [path]: times };
-    try { localStorage.setItem(name, JSON.stringify(kept)); } catch { /* See above. */ }
+    // What has been over for an hour is of no use, and tells where somebody was.
+    const known = Object.entries(read()).filter(([, former]) => former?.until > Date.now() - 3600_000);
+    kept = { ...Object.fromEntries(known), [path]: times };
+    try { localStorage.setItem(name, JSON.stringify(kept)); } catch { isBlocked = true; }
   };
 
   const idle = (work) => (window.requestIdleCallback ?? ((later) => setTimeout(later, 200)))(work);
@@ -25,11 +30,12 @@
 
   const fetchTwin = async (path) => {
     busy.add(path);
-    const at = Date.now();
-    // A path that gives no dictionary is asked again after a minute.
-    let life = 60, gives = false;
+    const at = Date.now(), former = read()[path];
+    // A path that gives no dictionary is asked again after a minute, and then later and later, up to an hour.
+    let life = former?.gives === false ? Math.min((former.until - former.at) / 500, 3600) : 60, gives = false;
     try {
-      const response = await fetch(twin + path, { cache: "reload", priority: "low" });
+      // From this host, whatever the page's base is; where a redirect leads is no response of the path.
+      const response = await fetch(location.origin + twin + path, { cache: "reload", priority: "low", redirect: "manual" });
       const age = /max-age=(\d+)/.exec(response.headers.get("Cache-Control"))?.[1];
       if (age) { life = Number(age); gives = true; }
       await response.arrayBuffer();
@@ -40,7 +46,8 @@
   const consider = (path, isWanted) => {
     if (navigator.connection?.saveData || busy.has(path) || !isWanted(read()[path])) return;
     busy.add(path);
-    loaded.then(() => idle(() => fetchTwin(path)));
+    // Meanwhile another tab may have fetched it.
+    loaded.then(() => idle(() => { if (isWanted(read()[path])) fetchTwin(path); else busy.delete(path); }));
   };
   const isOver = (times) => !(times?.until > Date.now() && times.at <= Date.now());
   // One that is not over is replaced after a part of its life at the earliest: soon where it brings no delta at all.
@@ -55,8 +62,8 @@
   const isLong = (entry) => entry.serverTiming?.some((metric) => metric.name === "dictum-renew");
   const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
-      const { origin, pathname } = new URL(entry.name);
-      const path = paths.find((path) => path.split("?")[0] === pathname);
+      const { origin, pathname, search } = new URL(entry.name);
+      const path = paths.find((path) => path === pathname + search) ?? paths.find((path) => path.split("?")[0] === pathname);
       if (!path || origin !== location.origin) continue;
       if (isLost(entry)) consider(path, isWorn(96)); else if (isLong(entry)) consider(path, isWorn(24));
     }

@@ -63,7 +63,11 @@ struct EndpointHealth: Sendable, Equatable {
     /// Records a request that failed before its response began.
     mutating func failed(now: Int64, _ policy: Policy) -> Change? {
         failures += 1
-        guard policy.failuresMax > 0 else { return nil }
+        guard policy.failuresMax > 0 else {
+            // A reload may have changed the setting while the address was out.
+            (backOff, isOnTrial) = (nil, false)
+            return nil
+        }
         if let former = backOff {
             // Requests that started before the ejection tell nothing new.
             guard isOnTrial else { return nil }

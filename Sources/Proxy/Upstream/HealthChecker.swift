@@ -107,7 +107,8 @@ final class HealthChecker: Handler {
         guard probes[name] == nil, let target = try? RequestTarget(settings.path) else { return }
         let probe = HealthProbe(settings, core: core) { [unowned self] isGood in
             probes[name] = nil
-            guard servers.contains(where: { $0 === server }), let change = server.checked(isGood: isGood)
+            guard let isGood, servers.contains(where: { $0 === server }),
+                let change = server.checked(isGood: isGood)
             else { return }
             report(.change(change, of: server, isOnlyOne: servers.count == 1))
         }
@@ -124,15 +125,16 @@ final class HealthProbe: ResponseHandler, Handler {
     private let core: EventLoop.Core
     private var token = Token.none
     private var connection: ClientConnection?
-    private var isGood = false
+    /// Nil if this machine is at fault.
+    private var isGood: Bool? = false
     private var bodyBytes = 0
-    private var onEnd: ((Bool) -> Void)?
+    private var onEnd: ((Bool?) -> Void)?
 
     /// The largest response body that is read.
     private static let bodyBytesMax = 64 * 1024
 
-    /// - Parameter onEnd: called once, unless the probe is cancelled.
-    init(_ settings: Configuration.Upstream.Health, core: EventLoop.Core, onEnd: @escaping (Bool) -> Void) {
+    /// - Parameter onEnd: called once, unless the probe is cancelled; with nil, nothing has become known of the upstream.
+    init(_ settings: Configuration.Upstream.Health, core: EventLoop.Core, onEnd: @escaping (Bool?) -> Void) {
         self.settings = settings
         self.core = core
         self.onEnd = onEnd
@@ -152,7 +154,7 @@ final class HealthProbe: ResponseHandler, Handler {
             let head = RequestHead(method: .get, target: target, headers: headers)
             connection.begin(head, framing: .none, handler: self)
         } catch {
-            end()
+            failed(.connectFailed(error))
         }
     }
 
@@ -199,6 +201,7 @@ final class HealthProbe: ResponseHandler, Handler {
 
     func failed(_ error: UpstreamError) {
         connection = nil
+        if case .connectFailed(let lack) = error, lack.isOurs { isGood = nil }
         end()
     }
 }

@@ -82,13 +82,10 @@ final class UpstreamPlaces: Sendable {
 
     /// Gives a place back, which the first request that may have it gets.
     func leave(_ demand: Demand) {
-        // Most of the time nobody waits.
-        let isAwaited = state.withLock { state in
+        grant(inPlaceOf: demand) { state in
             state.taken -= 1
             demand.leave()
-            return !state.waiting.isEmpty
         }
-        if isAwaited { grant(inPlaceOf: demand) { _ in } }
     }
 
     /// Waits for a place: `granted` is called once, on any thread, when the request has it.
@@ -129,6 +126,8 @@ final class UpstreamPlaces: Sendable {
     private func grant(inPlaceOf left: Demand? = nil, after change: (inout State) -> Void) {
         let granted = state.withLock { state -> [PlaceWaiter] in
             change(&state)
+            // Most of the time nobody waits.
+            guard !state.waiting.isEmpty else { return [] }
             var (granted, waiting): ([PlaceWaiter], [PlaceWaiter]) = ([], [])
             var isDone = false
             swap(&waiting, &state.waiting)

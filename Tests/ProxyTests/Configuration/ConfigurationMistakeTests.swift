@@ -107,7 +107,7 @@ func mistakes(inWhole bytes: [UInt8]) -> [String] {
 
     @Test(arguments: [
         ("max_age", "1s", "3650d", "999ms", "3651d"),
-        ("max_body", "1", "128MiB", "0", "134217729"),
+        ("max_body", "1", "32MiB", "0", "33554433"),
     ])
     func `a bound is kept at n and at n plus one`(
         key: String, least: String, most: String, less: String, more: String

@@ -211,6 +211,67 @@ private let large = Noise.bytes(900_000, seed: 5).map { UInt8(ascii: "a") + $0 %
         shared.coding.memory.release(shared.coding.memory.limitBytes)
     }
 
+    @Test func `an upload is refused once, whatever follows of it, while its client's window is closed`()
+        throws
+    {
+        let proxy = try TestProxy(
+            Origin { _, connection in connection.send(json(small)) },
+            "routes: [{match: /*, requests: dictionary, limits: {request_body: 1KiB}}]")
+        let shared = proxy.server.context.shared
+        // Others have all of the memory.
+        #expect(shared.coding.memory.reserve(shared.coding.memory.limitBytes))
+        let peer = try proxy.connectHTTP2(settings: [(4, 1)])
+        peer.request(1, "/small", method: "POST", [("content-encoding", "dcz")], endsStream: false)
+        peer.data(1, [0x5e, 0x2a, 0x4d, 0x18, 0x20, 0, 0, 0] + [UInt8](repeating: 7, count: 32))
+        peer.request(3, "/small", method: "POST", endsStream: false)
+        for _ in 0..<40 { peer.data(3, [UInt8](repeating: 7, count: 64)) }
+        func refused(_ reason: String) throws -> Int {
+            try proxy.metric("dictum_rejected_requests_total{reason=\"\(reason)\"}")
+        }
+        try waitUntil("both are refused") {
+            try refused("request-dictionary") >= 1 && refused("body-too-large") >= 1
+        }
+        peer.data(3, [UInt8](repeating: 7, count: 64))
+        #expect(try proxy.fetch("/small", forwarded(for: 2)).carries(small), "no loop is busy")
+        #expect(try refused("request-dictionary") == 1 && refused("body-too-large") == 1)
+        for stream: Int32 in [0, 1, 3] {
+            peer.send(HTTP2Peer.Kind.windowUpdate, stream: stream, payload: HTTP2Peer.number(1 << 20))
+        }
+        for (stream, status) in [(Int32(1), "415"), (3, "413")] {
+            let response = try #require(peer.response(stream))
+            #expect(response.status == status)
+            #expect(response["content-length"] == "\(response.body.count)")
+        }
+        try waitUntil("all places are free") { shared.places.counts.taken == 0 }
+        shared.coding.memory.release(shared.coding.memory.limitBytes)
+    }
+
+    @Test func `a request that is refused while it waits for a place keeps one place at most`() throws {
+        let proxy = try TestProxy(
+            Origin { _, connection in connection.send(json(small)) }, upstream: "max_requests: 2")
+        let shared = proxy.server.context.shared
+        // Others have all of the memory.
+        #expect(shared.coding.memory.reserve(shared.coding.memory.limitBytes))
+        let peer = try proxy.connectHTTP2(settings: [(4, 1)])
+        peer.request(1, "/small")
+        peer.request(3, "/small")
+        try waitUntil("both places are taken") {
+            proxy.origin.requests.count == 2 && shared.places.counts.taken == 2
+        }
+        peer.request(5, "/small", method: "POST", endsStream: false)
+        try waitUntil("a third waits") { shared.places.counts.waiting == 1 }
+        let malformed = HTTP2Peer.block([("bad name", "1")])
+        peer.send(
+            HTTP2Peer.frame(HTTP2Peer.Kind.reset, stream: 1, payload: HTTP2Peer.number(8))
+                + HTTP2Peer.frame(HTTP2Peer.Kind.reset, stream: 3, payload: HTTP2Peer.number(8))
+                + HTTP2Peer.frame(HTTP2Peer.Kind.headers, 5, stream: 5, payload: malformed))
+        peer.send(HTTP2Peer.Kind.reset, stream: 5, payload: HTTP2Peer.number(8))
+        try waitUntil("all places are free") {
+            shared.places.counts.taken == 0 && shared.places.counts.waiting == 0
+        }
+        shared.coding.memory.release(shared.coding.memory.limitBytes)
+    }
+
     @Test func `what such a client holds comes back when it leaves`() throws {
         let proxy = try proxy()
         var peers = try stall(proxy, 2)

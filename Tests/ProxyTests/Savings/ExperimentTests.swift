@@ -42,6 +42,11 @@ private let second = Feed.bytes(version: 1, items: 40)
             }
         }
         #expect(Set(arms.keys) == ["treated", "held-out"])
+        for (name, status) in [("treated", 200), ("held-out", 404)] {
+            let client = try #require(arms[name]?.first)
+            let twin = try proxy.fetch("/.dictum/own/feed", forwarded(for: client), "Cookie: session=ann")
+            #expect(twin.status == status, "\(name): what it would fetch is of no use to it")
+        }
         let heldOut = try #require(arms["held-out"])
         #expect(
             try proxy.metric(#"dictum_requests_total{route="/*",coding="gzip",reason="held-out"}"#) >= 3
@@ -49,13 +54,13 @@ private let second = Feed.bytes(version: 1, items: 40)
         let counted = try ["treated", "held-out"].map {
             try proxy.metric("dictum_experiment_requests_total{arm=\"\($0)\"}")
         }
-        #expect(counted.reduce(0, +) == 4 * clients.count)
+        #expect(counted.reduce(0, +) == 4 * clients.count + 1, "with the twin URL of the one that is treated")
         #expect(
             try proxy.metric(#"dictum_experiment_request_duration_seconds_count{arm="held-out"}"#)
                 == counted[1])
         #expect(try proxy.metric(#"dictum_experiment_wire_bytes_total{arm="held-out"}"#) > 0)
         let report = try #require(try proxy.report().experiment)
-        #expect(report.treated.requests + report.heldOut.requests == 4 * clients.count)
+        #expect(report.treated.requests + report.heldOut.requests == 4 * clients.count + 1)
         #expect(report.holdout == 0.5)
         #expect((report.bytes?.high ?? 1) < 1, "deltas are smaller")
     }

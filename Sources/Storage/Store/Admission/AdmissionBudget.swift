@@ -43,10 +43,10 @@ final class AdmissionBudget: Sendable {
 
     static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
-    func reserve(_ bytes: Int, writing written: Int, _ terms: Terms) throws(AdmissionRefusal) -> AdmissionSlot
-    {
+    func reserve(
+        _ bytes: Int, writing written: Int, _ terms: Terms, now: UInt64 = AdmissionBudget.now
+    ) throws(AdmissionRefusal) -> AdmissionSlot {
         guard bytes <= terms.bytesMax else { throw .size }
-        let now = Self.now
         if let key = terms.key, !begin(key, at: now) { throw .copying }
         var refusal: AdmissionRefusal?
         if !reserveMemory(bytes, terms) {
