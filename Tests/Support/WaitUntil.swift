@@ -3,6 +3,8 @@ internal import Foundation
 /// A wait that came to its deadline.
 package struct NotInTime: Error, CustomStringConvertible {
     package let description: String
+
+    package init(description: String) { self.description = description }
 }
 
 /// Asks again and again until something is so; throws what it waited for if that takes more than five minutes.

@@ -5,7 +5,7 @@ internal import Testing
 @testable internal import dictum
 
 /// `dictum demo` as a new user runs it.
-@Suite struct DemoTests {
+@Suite(.serialized) struct DemoTests {
     /// Returns the cells of the table's rows: fetch, coding, body, gzip, wire, saved.
     private static func rows(_ text: String) -> [[Substring]] {
         text.split(separator: "\n").map { $0.split(separator: " ") }.filter {

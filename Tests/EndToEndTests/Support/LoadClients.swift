@@ -4,7 +4,7 @@ internal import Primitives
 internal import Storage
 internal import TestSupport
 
-/// Clients that ask without pause until they are told to end, and note every request that fails.
+/// Clients that ask without pause until they are told to end; each notes a request that fails, and ends.
 ///
 /// A kept connection that says `close` is replaced. Anything else is a failure: a refused connection, one that ends without
 /// an answer, also a kept one, since a request that is not idempotent cannot be sent again, and an answer that is cut off or
@@ -36,14 +36,17 @@ final class LoadClients: Sendable {
     /// Waits for so many answers more.
     func awaitAnswers(_ count: Int) throws {
         let aim = answerCount + count
-        try waitUntil("\(aim) answers") { answerCount >= aim }
+        try waitUntil("\(aim) answers") {
+            if let failure = failures.withLock({ $0.first }) { throw Failed(description: failure) }
+            return answerCount >= aim
+        }
     }
 
     /// Ends all; what failed.
     func stop() -> [String] {
         isOver.withLock { $0 = true }
-        for end in ends { end.wait(seconds: 60) }
-        return failures.withLock { $0 }
+        let haveEnded = ends.allSatisfy { $0.wait(seconds: 60) }
+        return failures.withLock { $0 } + (haveEnded ? [] : ["a client does not end"])
     }
 
     private func run(keeps: Bool) {
@@ -54,8 +57,7 @@ final class LoadClients: Sendable {
                 let client = try kept ?? WireSocket(port: port)
                 kept = try ask(client) && keeps ? client : nil
             } catch {
-                failures.withLock { $0.append("\(isFresh ? "new" : "kept"): \(error)") }
-                kept = nil
+                return failures.withLock { $0.append("\(isFresh ? "new" : "kept"): \(error)") }
             }
         }
     }
@@ -69,6 +71,10 @@ final class LoadClients: Sendable {
         }
         answers.withLock { $0 += 1 }
         return answer["Connection"] != "close"
+    }
+
+    private struct Failed: Error, CustomStringConvertible {
+        let description: String
     }
 
     private struct Wrong: Error {

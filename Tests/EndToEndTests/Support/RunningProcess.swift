@@ -3,13 +3,12 @@ internal import Glibc
 internal import TestSupport
 internal import Testing
 
-/// A program that runs beside the test; every wait for it has an end, and it is killed by its own pid.
+/// A program that runs beside the test; every wait for it has an end, and it is killed by its own pid, at the latest when
+/// nobody holds this any more.
 ///
 /// It writes to files, and is waited for by its pid: pipes that other children inherit for a moment would keep
 /// Foundation's `Process` waiting for those as well.
-final class RunningProcess: @unchecked Sendable {
-    // Proof: `ending` is touched only while `condition` is locked; all else never changes.
-
+final class RunningProcess: Sendable {
     struct CannotStart: Error {
         let code: Int32
     }
@@ -27,8 +26,43 @@ final class RunningProcess: @unchecked Sendable {
     private let folder: TemporaryFolder
     /// Its process id, which is valid until it was waited for.
     let pid: pid_t
-    private let condition = NSCondition()
-    private var ending: Int32?
+    private let ending: Ending
+
+    /// How the program ended, for all who wait for that.
+    private final class Ending: @unchecked Sendable {
+        // Proof: `status` is touched only while `condition` is locked; all else never changes.
+        private let condition = NSCondition()
+        private var status: Int32?
+
+        /// Waits for the program on a thread of its own.
+        init(of pid: pid_t) {
+            Thread.detachNewThread { [self] in
+                var status: Int32 = 0
+                // `status` is local and outlives the call.
+                while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
+                condition.lock()
+                self.status = status
+                condition.broadcast()
+                condition.unlock()
+            }
+        }
+
+        /// Its status, after at most so many seconds; nil if it has not ended.
+        func wait(seconds: TimeInterval) -> Int32? {
+            let deadline = Date(timeIntervalSinceNow: seconds)
+            condition.lock()
+            defer { condition.unlock() }
+            while status == nil, condition.wait(until: deadline) {}
+            return status
+        }
+
+        /// Sends a signal if it still runs: once waited for, the pid may be somebody else's.
+        func signal(_ number: Int32, to pid: pid_t) {
+            condition.lock()
+            defer { condition.unlock() }
+            if status == nil { kill(pid, number) }
+        }
+    }
 
     init(
         _ arguments: [String], of program: String = RunningProcess.dictum, in directory: String = "/",
@@ -40,16 +74,10 @@ final class RunningProcess: @unchecked Sendable {
         let words =
             ["env", "-i", "-C", directory] + variables.map { "\($0)=\($1)" } + [program] + arguments
         pid = try Self.spawn(words, output: "\(folder.path)/output", errors: "\(folder.path)/errors")
-        Thread.detachNewThread { [self] in
-            var status: Int32 = 0
-            // `status` is local and outlives the call.
-            while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
-            condition.lock()
-            ending = status
-            condition.broadcast()
-            condition.unlock()
-        }
+        ending = Ending(of: pid)
     }
+
+    deinit { stop() }
 
     private static func spawn(_ words: [String], output: String, errors: String) throws -> pid_t {
         var pid: pid_t = 0
@@ -81,20 +109,11 @@ final class RunningProcess: @unchecked Sendable {
         return (String(decoding: output, as: UTF8.self), String(decoding: errors, as: UTF8.self))
     }
 
-    /// How it ended, after at most so many seconds; nil if it has not.
-    private func end(within seconds: TimeInterval) -> Int32? {
-        let deadline = Date(timeIntervalSinceNow: seconds)
-        condition.lock()
-        defer { condition.unlock() }
-        while ending == nil, condition.wait(until: deadline) {}
-        return ending
-    }
-
     /// Waits until it has written something to either, and returns all of that one.
     func waitFor(_ text: String) throws -> String {
         let deadline = Date(timeIntervalSinceNow: Self.secondsMax)
         while true {
-            let isLast = end(within: Self.pollSeconds) != nil || deadline.timeIntervalSinceNow < 0
+            let isLast = ending.wait(seconds: Self.pollSeconds) != nil || deadline.timeIntervalSinceNow < 0
             let texts = texts
             if texts.output.contains(text) { return texts.output }
             if texts.errors.contains(text) { return texts.errors }
@@ -104,9 +123,9 @@ final class RunningProcess: @unchecked Sendable {
 
     /// Waits for its end; kills it if there is none in time.
     func result() throws -> ProcessResult {
-        let ending = end(within: Self.secondsMax)
-        if ending == nil { stop() }
-        let status = try #require(ending, "the program did not end in time: \(texts)")
+        let ended = ending.wait(seconds: Self.secondsMax)
+        if ended == nil { stop() }
+        let status = try #require(ended, "the program did not end in time: \(texts)")
         // wait(2): the low seven bits are the signal, the next byte is the exit code.
         return ProcessResult(
             status: status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + (status & 0x7F),
@@ -123,12 +142,7 @@ final class RunningProcess: @unchecked Sendable {
     func stop() { signal(SIGKILL) }
 
     /// Sends it a signal if it still runs.
-    func signal(_ number: Int32) {
-        condition.lock()
-        defer { condition.unlock() }
-        // Once waited for, the pid may be somebody else's.
-        if ending == nil { kill(pid, number) }
-    }
+    func signal(_ number: Int32) { ending.signal(number, to: pid) }
 
     /// True if it runs and blocks a signal.
     func blocks(_ signal: Int32) throws -> Bool {

@@ -112,13 +112,15 @@ final class FeedClient: @unchecked Sendable {
             let next = 1_000_000 + offered.version
             // One delta in eight goes to the judge's slower decoder.
             let coding = offered.version % 8 == 0 ? "dcb" : "dcz"
-            var answer: WireMessage
-            repeat {
-                answer = try socket.get(
+            var last: WireMessage?
+            // The contract lets it be cold: then it is being read from disk.
+            try waitUntil("the dictionary is read") {
+                last = try socket.get(
                     ChangingFeed.target(path: path, version: next, isAdmitted: false), coding,
                     over: dictionary)
-                // The contract lets it be cold: then it is being read from disk.
-            } while answer["Dictum-Explain"]?.contains("reason=dictionary-cold") == true
+                return last?["Dictum-Explain"]?.contains("reason=dictionary-cold") != true
+            }
+            let answer = try #require(last)
             let explanation = answer["Dictum-Explain"] ?? ""
             return ForeignJudge.Answer(
                 name:

@@ -333,17 +333,19 @@ struct ClientReuseTests {
         throws
     {
         var settings = ClientSettings()
-        settings.keepAliveTimeout = 150
+        settings.keepAliveTimeout = 2_000
         settings.idleTimeout = 60_000
         let (upstream, client, peer) = try kept(settings)
         // The time ends in one turn, and the next begins with the request.
-        let halted = DispatchSemaphore(value: 0)
+        let (halted, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         client.withPool { _, _ in
             halted.signal()
-            usleep(400_000)
+            gate.wait()
         }
         halted.wait()
         let next = try client.begin(to: upstream.endpoint, atEndOfTurn: true)
+        usleep(2_200_000)
+        gate.signal()
         #expect(peer.readHead().hasPrefix("GET / "))
         peer.send(Self.ok)
         #expect(next.outcome() == ["reused"] + Self.okLines)

@@ -125,7 +125,7 @@ struct ClientStreamingTests {
     @Test func `after a pause the upstream has as much time as before`() throws {
         let upstream = try TestUpstream()
         var settings = ClientSettings()
-        settings.idleTimeout = 500
+        settings.idleTimeout = 2_000
         let client = TestClient(settings)
         let exchange = try client.begin(to: upstream.endpoint) { response in
             response.onHead = { $0.connection?.pauseResponse() }
@@ -133,7 +133,7 @@ struct ClientStreamingTests {
         let peer = try upstream.accept()
         peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
         #expect(exchange.journal.wait { $0.count == 2 }.count == 2)
-        #expect(peer.readHead().hasPrefix("GET / ") && peer.isQuiet(milliseconds: 600))
+        #expect(peer.readHead().hasPrefix("GET / ") && peer.isQuiet(milliseconds: 2_500))
         exchange.onLoop { $0.connection?.resumeResponse() }
         #expect(peer.isQuiet(milliseconds: 50))
         peer.send("ok")

@@ -90,7 +90,7 @@ internal import Testing
     }
 
     @Test func `a body that has no room in the window is not late`() throws {
-        let server = try TestServer(settings { $0.idleTimeout = 200 }) { request in
+        let server = try TestServer(settings { $0.idleTimeout = 1_000 }) { request in
             if request.path == "/held" { request.connection.pauseRequest() }
             request.onEnd = { $0.answer("done") }
         }
@@ -106,7 +106,7 @@ internal import Testing
         }
         peer.request(17, "/open", method: "POST", endsStream: false)
         #expect(server.journal.wait(for: "begin /open"))
-        usleep(1_000_000)
+        usleep(2_500_000)
         peer.send(Kind.reset, stream: 1, payload: HTTP2Peer.number(8))
         // One of eight gives room, although it is less than half of the window.
         let update = peer.readFrame {

@@ -97,6 +97,26 @@ extension TestProxy {
         #expect(try proxy.usesFirst("/account/inbox", ann, host: "other.test"))
     }
 
+    @Test func `a log-out ends the user's versions on every private route of the host`() throws {
+        let origin = try Origin { request, connection in
+            let more = request.target == "/logout" ? "Clear-Site-Data: \"cache\"" : "X-B: 1"
+            connection.send(json(first, "Cache-Control: private", more))
+        }
+        let proxy = try TestProxy(
+            origin,
+            """
+            routes:
+            - {match: /account/*, dictionary: {scope: private, identity: "cookie:session"}}
+            - {match: /mail/*, dictionary: {scope: private, identity: ["cookie:session", "cookie:tenant"]}}
+            - {match: /*}
+            """)
+        for target in ["/account/inbox", "/mail/inbox"] { _ = try proxy.fetch(target, "\(ann); tenant=t") }
+        _ = try proxy.fetch("/logout", "\(ann); tenant=t")
+        try waitUntil("the store has forgotten ann on both") {
+            proxy.server.context.store.statistics.evictions[.removed] == 2
+        }
+    }
+
     @Test func `a log-out in the last response before the end is on disk`() throws {
         let folder = try TemporaryFolder()
         let file = folder.file("store.sqlite")

@@ -30,6 +30,10 @@ private let page = Array("<!doctype html><title>Page</title>".utf8) + [UInt8](re
     private func origin(_ control: String = "public, max-age=10") throws -> Origin {
         try Origin { request, connection in
             let isAPI = request.target.hasPrefix("/api/")
+            if request["X-Missing"] != nil {
+                return _ = connection.send(
+                    wire("HTTP/1.1 404 Not Found", "Content-Type: text/html", body: page))
+            }
             connection.send(
                 isAPI
                     ? json(Self.body(request.target), "Cache-Control: \(control)")
@@ -97,6 +101,10 @@ private let page = Array("<!doctype html><title>Page</title>".utf8) + [UInt8](re
         try proxy.prove("/api/feed")
         #expect(try proxy.fetch("/", "Sec-Fetch-Dest: \(destination)").values("Link").isEmpty)
         #expect(try proxy.fetch("/app/x").values("Link").isEmpty, "announce: off")
+        #expect(try proxy.fetch("/", "X-Missing: 1").values("Link").isEmpty, "a page of an error")
+        for method in ["HEAD", "POST"] {
+            #expect(try proxy.fetch("/", method: method).values("Link").isEmpty)
+        }
     }
 
     /// RFC 9111 section 3.2: the fields of a 304 replace those that the client holds.

@@ -54,7 +54,7 @@ private let zeros = [UInt8](repeating: 0, count: 1 << 20)
             usleep(20_000)
             return try rejected("answer-timeout", of: proxy) > 0
         }
-        isLetGo.wait()
+        #expect(isLetGo.wait(seconds: 300))
         _ = client.receiveAll()
         #expect(client.ending == .reset, "it cannot take what it has for whole")
         #expect(try rejected("answer-timeout", of: proxy) == 1)

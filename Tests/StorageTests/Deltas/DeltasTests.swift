@@ -27,8 +27,8 @@ private func cached(_ deltas: Deltas, _ coding: ContentCoding, _ corpus: Corpus 
 
 extension Deltas {
     /// Waits until `count` passes have ended, and returns their numbers by outcome.
-    fileprivate func passes(_ count: Int) async throws -> [StrongestPass.End: Int] {
-        while statistics.passes.values.reduce(0, +) < count { try await Task.sleep(for: .milliseconds(5)) }
+    fileprivate func passes(_ count: Int) throws -> [StrongestPass.End: Int] {
+        try waitUntil("\(count) passes") { statistics.passes.values.reduce(0, +) >= count }
         return statistics.passes
     }
 }
@@ -177,7 +177,7 @@ extension Deltas {
             return
         }
         deltas.strengthen(Self.pass(key, (Body(corpus.body), corpus.dictionary)))
-        #expect(try await deltas.passes(1) == [.replaced: 1])
+        #expect(try deltas.passes(1) == [.replaced: 1])
         guard case .coded(let strongest)? = deltas.cache.find(key)?.outcome else {
             Issue.record("no longer cached")
             return
@@ -194,10 +194,10 @@ extension Deltas {
         let key = cached(deltas, .dcz)
         let inputs = (Body(corpus.body), corpus.dictionary)
         deltas.strengthen(Self.pass(key, inputs))
-        #expect(try await deltas.passes(1) == [.replaced: 1])
+        #expect(try deltas.passes(1) == [.replaced: 1])
         let strongest = deltas.cache.find(key)?.outcome
         deltas.strengthen(Self.pass(key, inputs))
-        #expect(try await deltas.passes(2) == [.replaced: 1, .kept: 1])
+        #expect(try deltas.passes(2) == [.replaced: 1, .kept: 1])
         #expect(deltas.cache.find(key)?.outcome == strongest)
     }
 
@@ -211,7 +211,7 @@ extension Deltas {
         deltas.strengthen(
             Self.pass(
                 key, (Body(corpus.body), corpus.dictionary), onInexact: { reports.withLock { $0 += 1 } }))
-        #expect(try await deltas.passes(1) == [.failed: 1])
+        #expect(try deltas.passes(1) == [.failed: 1])
         #expect(deltas.cache.find(key)?.outcome == live)
         #expect(reports.withLock { $0 } == 1)
     }
@@ -220,14 +220,14 @@ extension Deltas {
         let deltas = deltas()
         let key = cached(deltas, .dcz)
         deltas.strengthen(Self.pass(key, nil))
-        #expect(try await deltas.passes(1) == [.stale: 1])
+        #expect(try deltas.passes(1) == [.stale: 1])
         let gone = DeltaKey(
             body: corpus.dictionary.digest, dictionary: corpus.dictionary.digest, coding: .dcz, scope: .public
         )
         deltas.strengthen(Self.pass(gone, (corpus.dictionary, corpus.dictionary)))
-        #expect(try await deltas.passes(2) == [.stale: 2])
+        #expect(try deltas.passes(2) == [.stale: 2])
         deltas.strengthen(Self.pass(key, (Body(corpus.body), corpus.dictionary), hasMemory: false))
-        #expect(try await deltas.passes(3) == [.stale: 2, .dropped: 1])
+        #expect(try deltas.passes(3) == [.stale: 2, .dropped: 1])
     }
 
     @Test func `64 passes wait, and the next is dropped`() async throws {
@@ -248,6 +248,6 @@ extension Deltas {
         deltas.strengthen(Self.pass(key, nil))
         #expect(deltas.statistics.passes == [.dropped: 1])
         gate.open()
-        #expect(try await deltas.passes(66) == [.dropped: 1, .stale: 65])
+        #expect(try deltas.passes(66) == [.dropped: 1, .stale: 65])
     }
 }

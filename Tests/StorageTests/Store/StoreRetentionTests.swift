@@ -144,7 +144,11 @@ import Testing
         #expect(held.allSatisfy { left(&state, now: end).contains($0.digest) })
         #expect(left(&state, now: end + 1024) == Set(held.map(\.digest)))
         #expect(left(&state, now: end + 3000) == Set(held.map(\.digest)))
-        #expect(left(&state, now: end + 8000).isEmpty)
+        let named = held[0]
+        let limits = Pins.Limits(bytes: 1 << 20, count: 1)
+        #expect(state.name(named, replacing: nil, until: end + 20_000, now: end, limits: limits))
+        #expect(left(&state, now: end + 8000) == [named.digest], "a Link names it")
+        #expect(left(&state, now: end + 20_000).isEmpty)
     }
 
     @Test func `what is advertised without an end never goes, though a flood comes back every second`() {

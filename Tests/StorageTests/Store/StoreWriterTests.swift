@@ -144,7 +144,7 @@ import Testing
 
     @Test func `one that waits for long says for whom, once, and says when it is over`() async throws {
         let second = try open()
-        while events.all.isEmpty { try await Task.sleep(for: .milliseconds(50)) }
+        try waitUntil("a warning") { !events.all.isEmpty }
         for _ in 0..<5 { second.lookNow() }
         #expect(events.all.count == 1)
         guard case .warning(let text) = try #require(events.all.first) else {
