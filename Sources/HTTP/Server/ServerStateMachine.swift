@@ -47,7 +47,7 @@ struct ServerStateMachine: Sendable {
     var isExchanging: Bool {
         switch input {
         case .head, .discarded: false
-        case .body, .complete: output != .complete
+        case .body, .complete: true
         }
     }
 

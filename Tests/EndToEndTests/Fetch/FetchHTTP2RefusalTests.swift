@@ -6,6 +6,7 @@ internal import Testing
 @Suite(.timeLimit(.minutes(40))) struct FetchHTTP2RefusalTests {
     private static let cases: [(path: String, words: String)] = [
         ("/goaway", "the server ended the connection (GOAWAY, ENHANCE_YOUR_CALM)"),
+        ("/goaway-and-noise", "the server ended the connection (GOAWAY, ENHANCE_YOUR_CALM)"),
         ("/goaway-unseen", "the server refused the request without processing it; try again"),
         ("/goaway-and-close", "the server closed the connection without a response"),
         ("/goaway-in-body", "the server ended the connection (GOAWAY, INTERNAL_ERROR)"),

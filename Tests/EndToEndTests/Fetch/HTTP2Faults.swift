@@ -75,6 +75,11 @@ final class HTTP2Faults {
             def on_goaway(self, stream):
                 self.h2.close_connection(error_code=11, last_stream_id=0)
 
+            def on_goaway_and_noise(self, stream):
+                self.h2.close_connection(error_code=11, last_stream_id=stream)
+                self.flush()
+                self.on_noise(stream)
+
             def on_goaway_unseen(self, stream):
                 self.h2.close_connection(error_code=0, last_stream_id=0)
 

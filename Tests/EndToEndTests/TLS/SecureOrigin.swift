@@ -4,7 +4,8 @@ internal import Testing
 
 /// A TLS upstream in Python, so that OpenSSL is called by another program.
 ///
-/// `/info` reports facts about the connection. `/open` and `/cut` have no length; only `/open` ends with close_notify.
+/// `/info` reports facts about the connection. `/open` and `/cut` have no length; only `/open` ends with close_notify, and
+/// its socket stays open until the client's one comes.
 final class SecureOrigin {
     let process: RunningProcess
     let port: UInt16
@@ -60,7 +61,7 @@ final class SecureOrigin {
                 text = (text + f"alpn={tls.selected_alpn_protocol()}\\n").encode()
                 tls.sendall(head + b"Content-Length: %d\\r\\n\\r\\n" % len(text) + text)
             else:
-                tls.sendall(head + b"\\r\\n" + b"hello " * 5000)
+                tls.sendall(head.replace(b"Connection: close\\r\\n", b"") + b"\\r\\n" + b"hello " * 5000)
             if path != b"/cut":
                 try:
                     tls.unwrap()

@@ -109,11 +109,12 @@ internal import Testing
         }
     }
 
-    @Test func `a body without length is whole with close_notify only`() throws {
+    @Test func `a body without length is whole with close_notify only, which ends its connection`() throws {
         // RFC 9112 section 9.8.
         let origin = try SecureOrigin(certificates)
         let proxy = try proxy("https://localhost:\(origin.port)", nil, "compression: {types: []}")
         #expect(try proxy.curl("/open").carries(Array(String(repeating: "hello ", count: 5000).utf8)))
+        #expect(try proxy.metric("dictum_connections", where: "upstream") == 0)
         #expect(try proxy.curl("/cut").code != 0)
     }
 

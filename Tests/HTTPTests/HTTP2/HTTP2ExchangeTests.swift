@@ -248,6 +248,10 @@ internal import Testing
         #expect(slow.isQuiet(milliseconds: 50))
         slow.send("x")
         #expect(slow.readHead().hasPrefix("HTTP/1.1 "), "no preface, so a malformed request")
+        #expect(peer.read(3) == "one")
+        // RFC 9113 section 3.4: the preface is the first that a client sends.
+        peer.send(HTTP2Peer.preface)
+        #expect(peer.readHead().hasPrefix("HTTP/1.1 505 "))
     }
 
     @Test func `a preface in pieces is one`() throws {

@@ -63,4 +63,29 @@ struct HTTP2WindowTests {
             try #require(window >= 200_000, "the client may send on")
         }
     }
+
+    @Test func `while others hold half of the window, an upload goes on in what they leave`() throws {
+        let server = try TestServer { request in
+            if request.path == "/held" { request.connection.pauseRequest() }
+            request.onEnd = { $0.answer("\($0.body.count)") }
+        }
+        let peer = try HTTP2Peer(server)
+        for stream in [1, 3, 5, 7, 9] as [Int32] {
+            peer.request(stream, "/held", method: "POST", endsStream: false)
+            for _ in 0..<4 { peer.data(stream, [UInt8](repeating: 1, count: 15_000)) }
+        }
+        // A client that sends whole frames only, as far as both windows have room for them.
+        let piece = [UInt8](repeating: 1, count: 16_000)
+        var room: [Int32: Int] = [0: 65_535 - 5 * 4 * 15_000, 11: 64 * 1024]
+        peer.request(11, "/taken", method: "POST", endsStream: false)
+        for number in 1...60 {
+            while room.values.contains(where: { $0 < piece.count }) {
+                let update = try #require(peer.readFrame { $0.type == Kind.windowUpdate })
+                room[update.stream]? += Int(update.payload.reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
+            }
+            peer.data(11, piece, endsStream: number == 60)
+            for stream in room.keys { room[stream]? -= piece.count }
+        }
+        #expect(peer.response(11)?.text == "\(60 * piece.count)")
+    }
 }

@@ -124,7 +124,7 @@ struct HTTP2BudgetTests {
         #expect(counted == Array(repeating: true, count: 100) + [false])
     }
 
-    @Test func `a thousand control frames are allowed, ten a second more, and those that bodies need`() {
+    @Test func `a thousand control frames are allowed, ten a second more, and those that responses need`() {
         var budget = HTTP2Budget(now: 0)
         let allowed = (0..<1_001).map { _ in budget.countControlFrame(now: 999) }
         #expect(allowed == Array(repeating: true, count: 1_000) + [false])
@@ -135,6 +135,12 @@ struct HTTP2BudgetTests {
             return budget.countControlFrame(now: 1_999)
         }
         #expect(!justified.contains(false))
+        let answered = (0..<100).flatMap { _ in
+            budget.responseCompleted()
+            return (0..<HTTP2Budget.controlFramesPerResponse).map { _ in budget.countControlFrame(now: 1_999)
+            }
+        }
+        #expect(!answered.contains(false))
     }
 
     @Test func `many small pieces of bodies justify as much as large ones, and no more`() {

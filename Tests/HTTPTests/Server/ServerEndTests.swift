@@ -134,6 +134,20 @@ struct ServerEndTests {
         #expect(server.journal.wait(for: "drained all"))
     }
 
+    @Test func `who waits at the stop to be accepted is answered, too`() throws {
+        let server = try TestServer { $0.answer("ok") }
+        let peer = try server.whileHeld {
+            let peer = try server.connect()
+            peer.send(Self.get)
+            server.stop()
+            return peer
+        }
+        let (text, ending) = peer.readToEnd()
+        #expect(text.hasSuffix("Connection: close\r\n\r\nok"))
+        #expect(ending == .closed)
+        #expect(server.journal.wait(for: "drained all"))
+    }
+
     @Test func `a kept connection that is idle at the stop has one more request answered`() throws {
         let server = try TestServer { $0.answer("ok") }
         let peer = try server.connect()

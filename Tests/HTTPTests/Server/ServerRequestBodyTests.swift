@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -96,7 +97,10 @@ struct ServerRequestBodyTests {
         #expect(peer.readToEnd() == ("", .reset))
     }
 
-    @Test func `the body behind an early answer is thrown away and never a request`() throws {
+    @Test(arguments: [0, 1_500_000] as [UInt32])
+    func `the body behind an early answer is thrown away and never a request, also after a silence`(
+        microseconds: UInt32
+    ) throws {
         let server = try TestServer { $0.answer("early", .contentTooLarge) }
         let peer = try server.connect()
         peer.send("POST /1 HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n")
@@ -104,8 +108,9 @@ struct ServerRequestBodyTests {
             peer.readHead()
                 == "HTTP/1.1 413 Content Too Large\r\nDate: then\r\nContent-Length: 5\r\nConnection: close\r\n\r\n"
         )
+        usleep(microseconds)
         let request = wire("GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n")
-        for _ in 0..<2000 { peer.send(request) }
+        #expect((0..<2000).count { _ in peer.send(request) } == 2000)
         peer.closeWriting()
         // RFC 9112 section 9.6: a reset must not destroy the response.
         #expect(peer.readToEnd() == ("early", .closed))

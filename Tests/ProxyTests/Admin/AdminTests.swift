@@ -247,4 +247,14 @@ private let typed = "Content-Type: application/json"
         #expect(read.admin?.token == token)
         #expect(read.admin?.address == Configuration.Admin().address)
     }
+
+    @Test func `the page has a URL at an IP address alone`() throws {
+        let folder = try TemporaryFolder()
+        let proxy = try TestProxy(json([]))
+        let port = try TestProxy.port(proxy.server.adminEndpoint)
+        #expect(proxy.server.adminURL == "http://127.0.0.1:\(port)/")
+        let local = try TestProxy(
+            proxy.origin, change: { $0.admin?.address = .unix(path: folder.file("admin")) })
+        #expect(local.server.adminURL == nil)
+    }
 }

@@ -243,4 +243,28 @@ private let second = Feed.bytes(version: 1, items: 40)
             lines.first?.contains(#""body_bytes":\#(body),"sent_body_bytes":\#(body),"wire_bytes":\#(wire),"#)
                 == true)
     }
+
+    @Test func `a client's connection is active during a request, and idle between two`() throws {
+        let gate = Gate()
+        let origin = try Origin { request, connection in
+            if request.target == "/slow" { gate.wait() }
+            connection.send(json(first))
+        }
+        let proxy = try TestProxy(origin)
+        let (active, idle) = (
+            #"dictum_connections{side="client",state="active"}"#,
+            #"dictum_connections{side="client",state="idle"}"#
+        )
+        let (busy, resting) = (try proxy.connect(), try proxy.connect())
+        busy.send(request("/slow", []))
+        try waitUntil("the slow request is under way") { !origin.requests.isEmpty }
+        resting.send(request("/feed", []))
+        #expect(try resting.receive().carries(first))
+        try waitUntil("the fast response is counted") { try proxy.metric(active) == 1 }
+        #expect(try proxy.metric(idle) == 1)
+        gate.open()
+        #expect(try busy.receive().carries(first))
+        try waitUntil("the slow response is counted") { try proxy.metric(active) == 0 }
+        #expect(try proxy.metric(idle) == 2)
+    }
 }

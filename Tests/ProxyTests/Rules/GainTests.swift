@@ -90,6 +90,29 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(sampler.totals.isEmpty)
     }
 
+    @Test(arguments: [
+        ("covers: pattern", "covers: url"),
+        ("covers: pattern, scope: private, identity: authorization, private_versions: 4", "dictionary: off"),
+    ])
+    func `what a route says on poor deltas depends on their URLs, which private chains do not name`(
+        dictionary: String, advice: String
+    ) throws {
+        let one = Noise.bytes(2_000, seed: 1)
+        let other = one.prefix(150) + Noise.bytes(2_000, seed: 2)
+        let origin = try Origin { request, connection in
+            connection.send(json(request.target == "/items/1" ? one : Array(other)))
+        }
+        let proxy = try TestProxy(origin, "routes: [{match: /items/*, dictionary: {\(dictionary)}}]")
+        let ann = "Authorization: Bearer ann"
+        _ = try proxy.fetch("/items/1", ann)
+        // Of the later deltas about one in 64 is sampled.
+        try waitUntil("the route is reported") { () throws -> Bool in
+            for _ in 0..<20 { try #require(try proxy.fetch("/items/2", over: one, ann).coding == "dcz") }
+            return !proxy.told(of: "deltas save").isEmpty
+        }
+        #expect("\(proxy.told(of: "deltas save"))".contains(advice))
+    }
+
     // MARK: Reports
 
     private static func reports(

@@ -37,8 +37,10 @@ private final class CheckedOrigin: Sendable {
 private let health = "health: {path: /healthz, interval: 100ms}"
 
 extension TestProxy {
-    fileprivate convenience init(_ origins: [CheckedOrigin], upstream: String = health) throws {
-        try self.init(origins[0].origin, upstream: upstream, urls: origins.map(\.url))
+    fileprivate convenience init(
+        _ origins: [CheckedOrigin], upstream: String = health, loops: Int = 2
+    ) throws {
+        try self.init(origins[0].origin, upstream: upstream, loops: loops, urls: origins.map(\.url))
     }
 
     fileprivate func untilHealthy(_ isHealthy: Bool, _ origin: CheckedOrigin) throws {
@@ -88,9 +90,10 @@ extension TestProxy {
         #expect(try proxy.readiness().status == 200)
     }
 
-    @Test func `a check is a GET of its own for every upstream, by one loop alone`() throws {
+    @Test(arguments: [1, 2])
+    func `a check is a GET of its own for every upstream, by one loop alone`(loops: Int) throws {
         let origin = try CheckedOrigin(200)
-        let proxy = try TestProxy([origin], upstream: "health: {path: /healthz, interval: 1h}")
+        let proxy = try TestProxy([origin], upstream: "health: {path: /healthz, interval: 1h}", loops: loops)
         try waitUntil("the upstream is checked") { !origin.checks.isEmpty }
         let check = origin.checks[0]
         #expect(check.startLine == "GET /healthz HTTP/1.1")

@@ -62,7 +62,9 @@ extension TestProxy {
         #expect(try proxy.fetch("/").text == "well")
     }
 
-    @Test func `a failed resolution keeps the old addresses, and is told once`() throws {
+    @Test func `a failed resolution keeps the old addresses, and is told once until the name is found again`()
+        throws
+    {
         let origin = try MoodyOrigin()
         let names = Names([origin.origin.port])
         let proxy = try TestProxy(origin, names)
@@ -71,6 +73,9 @@ extension TestProxy {
         #expect(try proxy.fetch("/").text == "well")
         #expect(proxy.told(of: "many.test").count == 1)
         #expect("\(proxy.told(of: "many.test"))".contains("no address at present"))
+        try names.become([origin.origin.port])
+        try names.become([])
+        #expect(proxy.told(of: "many.test").count == 2)
     }
 
     @Test func `a name with several addresses spreads over them`() throws {

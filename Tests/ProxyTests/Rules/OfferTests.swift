@@ -276,4 +276,22 @@ private let small = Feed.bytes(version: 0, items: 40)
         #expect(answer["Use-As-Dictionary"] == #"match="/feed""#)
         #expect(try proxy.fetch("/feed", over: large, accept: "dcz").coding == "dcz")
     }
+
+    @Test(arguments: ["gzip", "identity"])
+    func `a coded body of which little has come is as long as it declares`(accept: String) throws {
+        let coded = try Codec.encode(small.span, .gzip)
+        let origin = try Origin { _, connection in
+            let head = wire(
+                "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public",
+                "Content-Encoding: gzip", "Content-Length: \(coded.count)")
+            connection.send(head + coded.prefix(20))
+            pauseBeyondTheHold()
+            connection.send(Array(coded.dropFirst(20)))
+        }
+        let proxy = try TestProxy(origin)
+        let answer = try proxy.fetch("/feed", "Accept-Encoding: \(accept)")
+        #expect(answer.coding == accept)
+        #expect(try answer.carriesDecoded(small))
+        #expect(answer["Use-As-Dictionary"] == #"match="/feed""#)
+    }
 }

@@ -89,6 +89,8 @@ private func slow(_ gate: Gate, breaksOff: Bool = false) throws -> Origin {
         #expect(answer.coding == coding)
         #expect(
             client.isQuiet(milliseconds: 50), "not even the coding's header: the encoder waits for the pool")
+        let waiting = proxy.server.context.compressionPool.waitingBytes
+        #expect(waiting > large.0.count, "the indexing counts as work")
         for gate in gates { gate.open() }
         gate.open()
         while let piece = client.receivePiece(of: answer), !piece.isEmpty { answer.body += piece }

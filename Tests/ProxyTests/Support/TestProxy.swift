@@ -23,7 +23,7 @@ final class TestProxy {
     /// Starts with the settings of a test in YAML: those below `upstream` and all others.
     init(
         _ origin: Origin, upstream: String = "", _ settings: String = "", store: String = ":memory:",
-        isLogged: Bool = false, accessLog: LogSink? = nil, links: LinkTerms = LinkTerms(),
+        isLogged: Bool = false, accessLog: LogSink? = nil, loops: Int = 2, links: LinkTerms = LinkTerms(),
         deltaFault: FaultyEncoder.Fault? = nil,
         urls: [String]? = nil, resolver: NameResolver = .system,
         listener: (inout Configuration.Listener) -> Void = { _ in },
@@ -37,7 +37,7 @@ final class TestProxy {
         change(&configuration)
         let context = try FaultyEncoder.with(deltaFault) { [events] in
             try ProxyContext.open(
-                configuration, log: { event in events.withLock { $0.append(event) } }, loopCount: 2,
+                configuration, log: { event in events.withLock { $0.append(event) } }, loopCount: loops,
                 resolver: resolver, links: links)
         }
         log = isLogged ? try LineReader() : nil
