@@ -46,11 +46,17 @@ struct ObservationBudget: Sendable {
     /// Returns true if there is time left for work that may be left out.
     func hasPlenty(now: Int64) -> Bool { allowance.hasPlenty(now: now) }
 
-    /// Records processor time; changes the share of clients once per period.
     mutating func charge(_ nanoseconds: Int64, now: Int64) {
         allowance.charge(nanoseconds, now: now)
         spentNanoseconds += nanoseconds
         spentInPeriod += nanoseconds
+        renew(now: now)
+    }
+
+    /// Changes the share of clients once per period.
+    ///
+    /// Requests call it as well as work, because work needs a client that is observed.
+    mutating func renew(now: Int64) {
         guard now - periodBegan >= Self.periodNanoseconds else { return }
         let used = Double(spentInPeriod) / Double(now - periodBegan)
         if used > cpuShare {

@@ -66,7 +66,8 @@ final class Observer: Sendable {
     /// Returns the number of clients that an observed client stands for; nil if this one is not observed.
     func weight(of client: UInt64?) -> Double? {
         budget.withLock { budget in
-            client.map(budget.observes) ?? (budget.halvings == 0) ? 1 / budget.clientShare : nil
+            budget.renew(now: SystemClock.monotonicNanoseconds)
+            return client.map(budget.observes) ?? (budget.halvings == 0) ? 1 / budget.clientShare : nil
         }
     }
 
