@@ -19,11 +19,17 @@ struct ObservedRoutes: Sendable {
 
     private(set) var tallies: [Key: ObservedTally] = [:]
 
-    mutating func change(_ key: Key, _ change: (inout ObservedTally) -> Void) {
-        let isKnown = tallies[key] != nil || tallies.count < Self.countMax
+    /// Changes the totals of a group, or those of the rest of its route if it has none.
+    ///
+    /// - Parameter isMeasured: True if the group gets totals of its own while there is room. Other responses open no
+    ///   group, since clients make up paths and hosts.
+    mutating func change(
+        _ key: Key, isMeasured: Bool = false, _ change: (inout ObservedTally) -> Void
+    ) {
+        let hasOwn = tallies[key] != nil || isMeasured && tallies.count < Self.countMax
         change(
-            &tallies[
-                isKnown ? key : Key(route: key.route, authority: "", match: ""), default: ObservedTally()])
+            &tallies[hasOwn ? key : Key(route: key.route, authority: "", match: ""), default: ObservedTally()]
+        )
     }
 }
 

@@ -95,7 +95,7 @@ extension Observer {
                 let sizes = sizes(response, over: version)
             else { return }
             routes.withLock {
-                $0.change(seen.resource) {
+                $0.change(seen.resource, isMeasured: true) {
                     $0.totals[keyPath: path].add(deltaBytes: sizes.delta, plainBytes: sizes.plain)
                 }
             }
@@ -169,7 +169,7 @@ extension Observer {
         let wouldBeDelta = decision.coding.usesDictionary && delta?.obstacle == nil
         let plainBytes = delta?.coded == nil ? nil : self.plainBytes(response)
         routes.withLock { routes in
-            routes.change(seen.resource) { tally in
+            routes.change(seen.resource, isMeasured: true) { tally in
                 tally.add(url: seen.asked.url)
                 if seen.target.audience != .personal, let offered { tally.last = (seen.urlNumber, offered) }
                 tally.totals.responses += 1
