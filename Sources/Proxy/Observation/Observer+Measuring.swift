@@ -176,7 +176,7 @@ extension Observer {
                 tally.totals.bodyBytes += response.body.count
                 tally.totals.fields = seen.fields
                 tally.totals.note(lifeSeconds: seen.lifeSeconds)
-                if response.isNew { tally.totals.versions += 1 }
+                tally.totals.countBody(number: response.number, isNew: response.isNew)
                 let request = seen.asked.facts
                 if request.hasAuthorization || request.hasCookie { tally.totals.credentials += 1 }
                 if let reason = obstacle { tally.totals.obstacles[reason.text, default: 0] += 1 }

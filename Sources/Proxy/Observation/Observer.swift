@@ -96,6 +96,12 @@ final class Observer: Sendable {
 
     /// Records that a client was told that it holds the current response, which renews its dictionary.
     func confirm(_ seen: ObservedResponse) {
+        routes.withLock {
+            $0.change(seen.resource) { tally in
+                tally.totals.revisits += 1
+                tally.totals.unchanged += 1
+            }
+        }
         guard let tag = seen.entityTag, !seen.target.isProvisional, let client = seen.clientKey,
             Offer.obstacle(request: seen.asked.facts, response: seen.facts, policy: seen.route.policy) == nil
         else { return }

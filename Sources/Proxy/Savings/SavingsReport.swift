@@ -102,6 +102,9 @@ package struct SavingsReport: Codable, Sendable {
         package var urls = 0
         package var paths = 0
         package var versions = 0
+        /// The responses of URLs that had a body before, 304s included, and those of them whose body had come before.
+        package var revisits = 0
+        package var unchanged = 0
         package var bodyBytes = 0
         /// The responses to clients that had not asked before.
         package var firsts = 0
@@ -169,8 +172,9 @@ extension SavingsReport.Observed {
 
     private mutating func add(_ other: Self) {
         let counts: [WritableKeyPath<Self, Int>] = [
-            \.responses, \.skipped, \.urls, \.paths, \.versions, \.bodyBytes, \.firsts, \.returns, \.deltas,
-            \.credentials,
+            \.responses, \.skipped, \.urls, \.paths, \.versions, \.revisits, \.unchanged, \.bodyBytes,
+            \.firsts,
+            \.returns, \.deltas, \.credentials,
         ]
         for count in counts { self[keyPath: count] += other[keyPath: count] }
         seconds = max(seconds, other.seconds)
@@ -183,6 +187,12 @@ extension SavingsReport.Observed {
         obstacles.merge(other.obstacles, uniquingKeysWith: +)
         unkept.merge(other.unkept, uniquingKeysWith: +)
         if let life = other.lifeSeconds { note(lifeSeconds: life) }
+    }
+
+    /// Counts a body by its number among those of its URL.
+    mutating func countBody(number: Int, isNew: Bool) {
+        if isNew { versions += 1 } else { unchanged += 1 }
+        if !isNew || number > 1 { revisits += 1 }
     }
 
     mutating func note(lifeSeconds life: Int) { lifeSeconds = min(lifeSeconds ?? .max, life) }

@@ -234,12 +234,22 @@ private let versions = (0..<6).map { Feed.bytes(version: $0, items: 60) }
         let observed = try #require(try proxy.report().routes[0].observed)
         #expect((observed.responses, observed.returns, observed.deltas) == (2, 1, 1))
         #expect(observed.measured.count == 1 && observed.bodyBytes == 2 * versions[0].count)
+        #expect((observed.versions, observed.revisits, observed.unchanged) == (1, 2, 2))
         // By its tag the version is found that the 304 has renewed.
         let version = proxy.server.context.store.reader().recent(
             of: ChainKey(authority: "api.test", match: "/feed")
         ).first
         let isFound = version?.etag == EntityTag(tag)?.opaque
         #expect(isFound)
+    }
+
+    @Test func `the first body of a URL is no change`() throws {
+        let proxy = try TestProxy(Self.origin(), "mode: observe")
+        for (turn, path) in ["/feed", "/a", "/b", "/feed", "/feed"].enumerated() {
+            try proxy.observe(path, number: turn + 1)
+        }
+        let observed = try #require(try proxy.report().routes[0].observed)
+        #expect((observed.versions, observed.revisits, observed.unchanged) == (5, 2, 0))
     }
 
     @Test func `a client that stays away longer than the response is fresh holds nothing`() throws {
