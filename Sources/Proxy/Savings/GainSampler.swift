@@ -68,8 +68,10 @@ final class GainSampler: Sendable {
     /// Measures a sample later, or drops it.
     func submit(_ sample: Sample, levels: CodingLevels) {
         let now = Int64(SystemClock.monotonicNanoseconds)
-        guard restsUntil.load(ordering: .relaxed) <= now,
-            restsUntil.exchange(.max, ordering: .relaxed) <= now
+        let due = restsUntil.load(ordering: .relaxed)
+        // Only the time that was read is replaced: another one is that of a sample that was taken in between.
+        guard due <= now,
+            restsUntil.compareExchange(expected: due, desired: .max, ordering: .relaxed).exchanged
         else { return }
         let isTaken = worker.submit { [self] in
             let begin = Int64(SystemClock.monotonicNanoseconds)
