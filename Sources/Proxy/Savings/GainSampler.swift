@@ -19,8 +19,8 @@ final class GainSampler: Sendable {
         let isAcrossURLs: Bool
     }
 
-    /// Larger bodies are not measured.
-    static let bodyBytesMax = 1 << 20
+    /// Larger bodies are not measured: no route has larger dictionaries unless it raises `max_body`.
+    static let bodyBytesMax = RoutePolicy.Defaults.bodyBytesMax
     /// The average number of deltas per sample.
     static let interval = 64
     /// The pause after a sample, in multiples of its duration.
