@@ -19,6 +19,8 @@ struct ObservationBudget: Sendable {
     private(set) var halvings = 0
     /// The processor time since the start.
     private(set) var spentNanoseconds: Int64 = 0
+    /// The time in which routes were observed.
+    var observing: Stopwatch
     /// The processor time that may be spent.
     private var allowance: ProcessorAllowance
     private var periodBegan: Int64
@@ -30,6 +32,12 @@ struct ObservationBudget: Sendable {
     init(cpuShare: Double, now: Int64) {
         allowance = ProcessorAllowance(cpuShare: cpuShare, keptNanoseconds: Self.keptNanoseconds)
         periodBegan = now
+        observing = Stopwatch(now: now)
+    }
+
+    /// Returns the processor time as a share of the time of observing.
+    func cpuUsed(now: Int64) -> Double {
+        Double(spentNanoseconds) / Double(max(1, observing.nanoseconds(now: now)))
     }
 
     var clientShare: Double { 1 / Double(1 << halvings) }

@@ -95,7 +95,7 @@ package struct SavingsReport: Codable, Sendable {
     /// What was observed, of the clients that were observed.
     package struct Observed: Codable, Sendable {
         package var responses = 0
-        /// The seconds since the first of them.
+        /// The seconds of observing since the first of them.
         package var seconds = 0.0
         /// The responses that were not measured, for lack of processor time or memory.
         package var skipped = 0
@@ -154,7 +154,7 @@ package struct SavingsReport: Codable, Sendable {
     }
 
     package struct Observing: Codable, Sendable {
-        /// The processor time that may be used and was used, as shares of one core.
+        /// The processor time that may be used and was used while routes were observed, as shares of one core.
         package var cpuAllowed: Double
         package var cpuUsed: Double
         package var cpuSeconds: Double

@@ -21,7 +21,8 @@ internal import Testing
         let origin = try Origin { request, connection in
             connection.send(
                 request.target == "/feed"
-                    ? json(body) : wire("HTTP/1.1 404 Not Found", "Content-Type: application/json", body: body))
+                    ? json(body)
+                    : wire("HTTP/1.1 404 Not Found", "Content-Type: application/json", body: body))
         }
         let proxy = try TestProxy(origin, "mode: observe")
         let count = ObservedRoutes.countMax
@@ -31,5 +32,23 @@ internal import Testing
         #expect(route.groups.map(\.authority) == ["", "api.test"])
         #expect(route.groups.map(\.match) == ["", "/feed"])
         #expect(route.observed?.obstacles["ineligible-status"] == count)
+    }
+
+    @Test func `time in which a route is not observed does not count, and one that is again begins anew`()
+        throws
+    {
+        let proxy = try TestProxy(json(Feed.bytes(version: 0, items: 60)), "mode: observe")
+        for number in 1...2 { try proxy.observe("/feed", number: number) }
+        try waitUntil("the work was charged") { proxy.server.context.observer.cost.cpuSeconds > 0 }
+        try proxy.reload("mode: live")
+        let ended = try [proxy.report(), proxy.report()]
+        #expect(ended[0].routes[0].observed?.responses == 2)
+        #expect(ended[0].routes[0].observed?.seconds == ended[1].routes[0].observed?.seconds)
+        #expect(ended[0].observing?.cpuUsed == ended[1].observing?.cpuUsed)
+        try proxy.reload("mode: observe")
+        #expect(try proxy.report().routes[0].observed == nil)
+        try proxy.observe("/feed", number: 1)
+        try proxy.reload("mode: observe\nobserve: {cpu: 6%}")
+        #expect(try proxy.report().routes[0].observed?.responses == 1)
     }
 }
