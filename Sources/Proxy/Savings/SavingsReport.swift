@@ -2,8 +2,8 @@ internal import Dictionaries
 
 /// What dictionaries save, or would save, on a running proxy: the response of `/report` on the admin listener.
 ///
-/// Its keys are those of the properties in snake case. Nothing in it is personal: URLs are patterns, and clients are
-/// counted only.
+/// Its keys are those of the properties in snake case. Clients are counted only, and paths of personal responses are left
+/// out. Other paths stay literal apart from identifiers with digits (`PathShape`).
 package struct SavingsReport: Codable, Sendable {
     /// The seconds since the start.
     package var seconds: Double
