@@ -24,6 +24,15 @@ struct ReportTextTests {
         #expect(ReportText.perDay(observed).hasPrefix("about 24.0 MB per day would be saved"))
     }
 
+    @Test func `the reasons for which no browser keeps a response are in the text`() {
+        var report = Self.report(mode: "observe")
+        var observed = SavingsReport.Observed()
+        observed.unkept = ["expired": 3]
+        report.routes[0].observed = observed
+        let text = ReportText.text(of: RunningReport(savings: report, firstResponses: []))
+        #expect(text.contains("3 responses that no browser keeps, expired"), "\(text)")
+    }
+
     @Test(arguments: [
         ("live", "set mode: observe"), ("off", "set mode: observe"), ("observe", "observe for longer"),
     ])
