@@ -14,7 +14,9 @@ extension AdminStatus {
                 diskBytes: statistics.diskBytes))
         let configuration = context.configuration
         let tallies = context.observer.reports
-        if configuration.observesAnyRoute || !tallies.isEmpty { report.observing = context.observer.cost }
+        if !configuration.observedRoutes.isEmpty || !tallies.isEmpty {
+            report.observing = context.observer.cost
+        }
         report.experiment = context.experiment.map(SavingsReport.Experiment.init)
         let sent = SavingsReport.Live.byRoute(samples(), context.gain.totals)
         for route in configuration.routes {

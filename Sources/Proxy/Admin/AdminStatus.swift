@@ -81,11 +81,13 @@ final class AdminStatus: Sendable {
         set {
             let former = logThreshold.level
             guard newValue != former else { return }
-            logThreshold.level = newValue
+            // The lower level of the two decides, so that the log that falls silent says so.
+            if newValue.index < former.index { logThreshold.level = newValue }
             context.report(
                 .warning(
                     "log.level is \(newValue.rawValue), was \(former.rawValue) (PUT on the admin listener); a reload "
                         + "or a restart goes by the configuration again"))
+            logThreshold.level = newValue
         }
     }
 

@@ -64,7 +64,7 @@ extension Settings {
             """
             The share of requests that get a line, spread evenly. false and 0%: there is no access log. With any other share, \
             responses with a status of 500 or more, and those that an upstream broke off, always have a line. Each line of a \
-            share carries sample_rate.
+            share carries sample_rate, except in the combined formats.
             """),
         .value(
             "file", \.file, .optional(.path), example: "/var/log/dictum/access.log", onReload: .atNextStart,

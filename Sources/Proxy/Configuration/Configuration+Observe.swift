@@ -16,7 +16,8 @@ extension Configuration {
         route.dictionary != nil && (route.mode ?? mode) == .observe
     }
 
-    package var observesAnyRoute: Bool { routes.contains(where: observes) }
+    /// The texts of the observed routes.
+    var observedRoutes: Set<String> { Set(routes.filter(observes).map(\.text)) }
 }
 
 extension RouteConfiguration {

@@ -81,7 +81,7 @@ final class SharedParts: Sendable {
         IdleContexts.limit(to: budgets[.contexts])
         clientResources = ClientResources(memory: coding.memory)
         gain = GainSampler(worker: worker, memory: coding.memory, report: report)
-        observer = Observer(store: store, coding: coding, configuration.observe, bytesMax: budgets[.observe])
+        observer = Observer(store: store, coding: coding, configuration, bytesMax: budgets[.observe])
         linkRegistry = LinkRegistry(store: store, worker: worker, terms: links)
         learned = LearnedDictionaries(
             store: store, registry: linkRegistry, worker: worker, memory: coding.memory, report: report)

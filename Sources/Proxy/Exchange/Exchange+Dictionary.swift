@@ -227,18 +227,17 @@ extension Exchange {
     ///
     /// Only now is it known which dictionaries the client may use.
     func takeIdentity(from headers: inout Headers) {
-        // The scope is asked first, as it costs the requests of public routes nothing.
-        guard route.policy.scope == .private, let names = route.identity?.responseNames, !names.isEmpty
-        else { return }
-        identify(by: headers)
+        if route.policy.scope == .private, !route.identityFields.isEmpty {
+            identify(by: headers)
+            if case .none = dictionary { findDictionary() }
+        }
         hideIdentity(in: &headers)
-        if case .none = dictionary { findDictionary() }
     }
 
     /// Removes the same fields from an interim head or from trailers, which do not identify the user.
     func hideIdentity(in headers: inout Headers) {
-        guard route.policy.scope == .private, let names = route.identity?.responseNames, !names.isEmpty
-        else { return }
+        let names = route.identityFields
+        guard !names.isEmpty else { return }
         headers.removeAll { names.contains($0) }
         headers.removeTrailerNames { names.contains($0) }
     }

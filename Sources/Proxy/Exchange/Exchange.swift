@@ -127,7 +127,7 @@ final class Exchange: Handler {
         record.version = request.version
         record.routeIndex = route.index
         record.isFromBrowser = facts.secFetchSite != nil
-        record.isPrivate = route.policy.scope != .public || linked == nil && choice.isPrivate
+        record.isPrivate = route.isPrivate || linked == nil && choice.isPrivate
         if route.policy.scope == .private { identify() }
     }
 

@@ -137,17 +137,23 @@ final class LearningRun: Sendable {
 
     private func end(_ reason: LearningReason) { owner.failed(reason, order) }
 
+    /// Ends the run if it has become useless or takes too long; returns false then.
+    private func goesOn() -> Bool {
+        guard owner.wants(order) else {
+            end(.abandoned)
+            return false
+        }
+        guard SystemClock.monotonicNanoseconds < deadline else {
+            end(.noProcessorTime)
+            return false
+        }
+        return true
+    }
+
     /// Has the worker do a job, unless the run has become useless or takes too long; waits while too many others do.
     private func submit(_ job: @escaping @Sendable (LearningRun) -> Void) {
-        let isTaken = owner.worker.submit { [self] in
-            guard owner.wants(order) else { return end(.abandoned) }
-            guard SystemClock.monotonicNanoseconds < deadline else { return end(.noProcessorTime) }
-            owner.timed { job(self) }
-        }
-        guard !isTaken else { return }
-        guard owner.wants(order), SystemClock.monotonicNanoseconds < deadline else {
-            return end(.noProcessorTime)
-        }
+        let isTaken = owner.worker.submit { [self] in if goesOn() { owner.timed { job(self) } } }
+        guard !isTaken, goesOn() else { return }
         DispatchQueue.global(qos: .background).asyncAfter(deadline: .now() + .seconds(1)) { [self] in
             submit(job)
         }

@@ -13,8 +13,6 @@ struct FairTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var values: [Key: Value] = [:]
     private var buckets: [Bucket]
 
-    var count: Int { values.count }
-
     init(buckets bucketCount: Int, slots slotCount: Int) {
         self.slotCount = max(1, slotCount)
         buckets = Array(repeating: Bucket(), count: max(1, bucketCount))
@@ -62,10 +60,8 @@ struct ClientSketch: Sendable {
     private var firstCount = 0
     private var bits: InlineArray<4, UInt64> = [0, 0, 0, 0]
 
-    /// The number of clients, within about a tenth up to a thousand; `countMax` at most.
+    /// The number of clients, within about a tenth up to a thousand; about 1,570 at most.
     var count: Int { max(firstCount, Self.estimates[setBits]) }
-
-    static var countMax: Int { estimates[bitCount] }
 
     /// The expected number of clients for each number of set bits, as a collector of coupons finds it.
     private static let estimates: [Int] = {

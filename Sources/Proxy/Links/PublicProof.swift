@@ -31,8 +31,6 @@ package struct PublicProof: Sendable {
 
     package init() {}
 
-    var count: Int { clients.count }
-
     /// Returns true if the body has gone to enough clients.
     package func isProven(_ key: Key) -> Bool { clients[key].map { $0.count >= Self.clientsMin } ?? false }
 

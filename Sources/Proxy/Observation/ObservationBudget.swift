@@ -19,6 +19,8 @@ struct ObservationBudget: Sendable {
     private(set) var halvings = 0
     /// The processor time since the start.
     private(set) var spentNanoseconds: Int64 = 0
+    /// The time in which routes were observed.
+    var observing: Stopwatch
     /// The processor time that may be spent.
     private var allowance: ProcessorAllowance
     private var periodBegan: Int64
@@ -30,6 +32,12 @@ struct ObservationBudget: Sendable {
     init(cpuShare: Double, now: Int64) {
         allowance = ProcessorAllowance(cpuShare: cpuShare, keptNanoseconds: Self.keptNanoseconds)
         periodBegan = now
+        observing = Stopwatch(now: now)
+    }
+
+    /// Returns the processor time as a share of the time of observing.
+    func cpuUsed(now: Int64) -> Double {
+        Double(spentNanoseconds) / Double(max(1, observing.nanoseconds(now: now)))
     }
 
     var clientShare: Double { 1 / Double(1 << halvings) }
@@ -46,11 +54,17 @@ struct ObservationBudget: Sendable {
     /// Returns true if there is time left for work that may be left out.
     func hasPlenty(now: Int64) -> Bool { allowance.hasPlenty(now: now) }
 
-    /// Records processor time; changes the share of clients once per period.
     mutating func charge(_ nanoseconds: Int64, now: Int64) {
         allowance.charge(nanoseconds, now: now)
         spentNanoseconds += nanoseconds
         spentInPeriod += nanoseconds
+        renew(now: now)
+    }
+
+    /// Changes the share of clients once per period.
+    ///
+    /// Requests call it as well as work, because work needs a client that is observed.
+    mutating func renew(now: Int64) {
         guard now - periodBegan >= Self.periodNanoseconds else { return }
         let used = Double(spentInPeriod) / Double(now - periodBegan)
         if used > cpuShare {

@@ -18,12 +18,28 @@ struct ObservedRoutes: Sendable {
     static let countMax = 256
 
     private(set) var tallies: [Key: ObservedTally] = [:]
+    private var observed: Set<String> = []
 
-    mutating func change(_ key: Key, _ change: (inout ObservedTally) -> Void) {
-        let isKnown = tallies[key] != nil || tallies.count < Self.countMax
+    /// Begins anew with routes that were not observed before, and ends the time of those that no longer are.
+    mutating func adopt(_ routes: Set<String>, now: Int64) {
+        tallies = tallies.filter { observed.contains($0.key.route) || !routes.contains($0.key.route) }
+        for key in tallies.keys where !routes.contains(key.route) {
+            tallies[key]?.observing.run(false, now: now)
+        }
+        observed = routes
+    }
+
+    /// Changes the totals of a group, or those of the rest of its route if it has none.
+    ///
+    /// - Parameter isMeasured: True if the group gets totals of its own while there is room. Other responses open no
+    ///   group, since clients make up paths and hosts.
+    mutating func change(
+        _ key: Key, isMeasured: Bool = false, _ change: (inout ObservedTally) -> Void
+    ) {
+        let hasOwn = tallies[key] != nil || isMeasured && tallies.count < Self.countMax
         change(
-            &tallies[
-                isKnown ? key : Key(route: key.route, authority: "", match: ""), default: ObservedTally()])
+            &tallies[hasOwn ? key : Key(route: key.route, authority: "", match: ""), default: ObservedTally()]
+        )
     }
 }
 
@@ -36,14 +52,14 @@ struct ObservedTally: Sendable {
     var totals = SavingsReport.Observed()
     /// The last body, to compare other URLs with.
     var last: (url: Int, version: Storage.Version)?
-    private let beganNanoseconds = SystemClock.monotonicNanoseconds
+    fileprivate var observing = Stopwatch(now: SystemClock.monotonicNanoseconds)
     private var urls: Set<Int> = []
     private var paths: Set<Int> = []
 
     /// The totals until now.
     var report: SavingsReport.Observed {
         var report = totals
-        report.seconds = Double(SystemClock.monotonicNanoseconds - beganNanoseconds) / 1e9
+        report.seconds = Double(observing.nanoseconds(now: SystemClock.monotonicNanoseconds)) / 1e9
         (report.urls, report.paths) = (urls.count, paths.count)
         return report
     }
@@ -52,4 +68,21 @@ struct ObservedTally: Sendable {
         if urls.count < Self.urlsMax { urls.insert(url.text.hashValue) }
         if paths.count < Self.urlsMax { paths.insert(url.path.hashValue) }
     }
+}
+
+/// The time for which something went on, with pauses; a value.
+struct Stopwatch: Sendable {
+    private var nanoseconds: Int64 = 0
+    /// The time since which it runs; nil during a pause.
+    private var began: Int64?
+
+    /// Begins to run.
+    init(now: Int64) { began = now }
+
+    mutating func run(_ isRunning: Bool, now: Int64) {
+        nanoseconds = nanoseconds(now: now)
+        began = isRunning ? now : nil
+    }
+
+    func nanoseconds(now: Int64) -> Int64 { nanoseconds + (began.map { now - $0 } ?? 0) }
 }

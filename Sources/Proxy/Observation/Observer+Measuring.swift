@@ -95,7 +95,7 @@ extension Observer {
                 let sizes = sizes(response, over: version)
             else { return }
             routes.withLock {
-                $0.change(seen.resource) {
+                $0.change(seen.resource, isMeasured: true) {
                     $0.totals[keyPath: path].add(deltaBytes: sizes.delta, plainBytes: sizes.plain)
                 }
             }
@@ -169,14 +169,14 @@ extension Observer {
         let wouldBeDelta = decision.coding.usesDictionary && delta?.obstacle == nil
         let plainBytes = delta?.coded == nil ? nil : self.plainBytes(response)
         routes.withLock { routes in
-            routes.change(seen.resource) { tally in
+            routes.change(seen.resource, isMeasured: true) { tally in
                 tally.add(url: seen.asked.url)
                 if seen.target.audience != .personal, let offered { tally.last = (seen.urlNumber, offered) }
                 tally.totals.responses += 1
                 tally.totals.bodyBytes += response.body.count
                 tally.totals.fields = seen.fields
                 tally.totals.note(lifeSeconds: seen.lifeSeconds)
-                if response.isNew { tally.totals.versions += 1 }
+                tally.totals.countBody(number: response.number, isNew: response.isNew)
                 let request = seen.asked.facts
                 if request.hasAuthorization || request.hasCookie { tally.totals.credentials += 1 }
                 if let reason = obstacle { tally.totals.obstacles[reason.text, default: 0] += 1 }

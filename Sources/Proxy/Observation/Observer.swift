@@ -18,7 +18,6 @@ final class Observer: Sendable {
     let clients = Guarded(ObservedClients())
     let routes = Guarded(ObservedRoutes())
     let plainSizes = Guarded(FadingTable<PlainKey, Int>(countMax: 4_096))
-    let startNanoseconds = SystemClock.monotonicNanoseconds
     /// Makes the numbers of clients; it is never stored.
     private let seed = UInt64.random(in: .min ... .max)
 
@@ -28,15 +27,24 @@ final class Observer: Sendable {
     }
 
     /// - Parameter bytesMax: The memory for copies of bodies that wait to be measured.
-    init(store: DictionaryStore, coding: CodingResources, _ settings: Configuration.Observe, bytesMax: Int) {
+    init(store: DictionaryStore, coding: CodingResources, _ configuration: Configuration, bytesMax: Int) {
         self.store = store
         self.coding = coding
         memory = MemoryBudget(bytes: bytesMax)
-        budget = Guarded(ObservationBudget(cpuShare: settings.cpuShare, now: startNanoseconds))
+        budget = Guarded(
+            ObservationBudget(
+                cpuShare: configuration.observe.cpuShare, now: SystemClock.monotonicNanoseconds))
+        adopt(configuration)
     }
 
-    func adopt(_ settings: Configuration.Observe) {
-        budget.withLock { $0.cpuShare = settings.cpuShare }
+    /// Observes the routes of a configuration from now on.
+    func adopt(_ configuration: Configuration) {
+        let (now, observed) = (SystemClock.monotonicNanoseconds, configuration.observedRoutes)
+        budget.withLock {
+            $0.cpuShare = configuration.observe.cpuShare
+            $0.observing.run(!observed.isEmpty, now: now)
+        }
+        routes.withLock { $0.adopt(observed, now: now) }
     }
 
     /// The observations so far, by group of URLs.
@@ -45,12 +53,10 @@ final class Observer: Sendable {
     }
 
     var cost: SavingsReport.Observing {
-        let now = SystemClock.monotonicNanoseconds
         let budget = budget.withLock { $0 }
-        let spent = Double(budget.spentNanoseconds)
         return .init(
-            cpuAllowed: budget.cpuShare, cpuUsed: spent / Double(max(1, now - startNanoseconds)),
-            cpuSeconds: spent / 1e9, clientShare: budget.clientShare)
+            cpuAllowed: budget.cpuShare, cpuUsed: budget.cpuUsed(now: SystemClock.monotonicNanoseconds),
+            cpuSeconds: Double(budget.spentNanoseconds) / 1e9, clientShare: budget.clientShare)
     }
 
     // MARK: On the loop
@@ -66,7 +72,8 @@ final class Observer: Sendable {
     /// Returns the number of clients that an observed client stands for; nil if this one is not observed.
     func weight(of client: UInt64?) -> Double? {
         budget.withLock { budget in
-            client.map(budget.observes) ?? (budget.halvings == 0) ? 1 / budget.clientShare : nil
+            budget.renew(now: SystemClock.monotonicNanoseconds)
+            return client.map(budget.observes) ?? (budget.halvings == 0) ? 1 / budget.clientShare : nil
         }
     }
 
@@ -95,6 +102,12 @@ final class Observer: Sendable {
 
     /// Records that a client was told that it holds the current response, which renews its dictionary.
     func confirm(_ seen: ObservedResponse) {
+        routes.withLock {
+            $0.change(seen.resource) { tally in
+                tally.totals.revisits += 1
+                tally.totals.unchanged += 1
+            }
+        }
         guard let tag = seen.entityTag, !seen.target.isProvisional, let client = seen.clientKey,
             Offer.obstacle(request: seen.asked.facts, response: seen.facts, policy: seen.route.policy) == nil
         else { return }

@@ -44,8 +44,12 @@ final class Route: Sendable {
     let delivery: DictionaryPolicy.Delivery?
     /// The Cache-Control that replaces the upstream's, if any.
     let cacheControl: CacheControlOverride?
-    /// The rule that tells users apart, or nil on a public route.
+    /// The rule that tells users apart, observed or live; nil on a public route.
     let identity: ClientIdentity?
+    /// True with `scope: private`, observed or live: the log, log-outs and purges heed it in both modes.
+    var isPrivate: Bool { identity != nil }
+    /// The fields of responses that identify the user, observed or live; no client gets them.
+    let identityFields: [HeaderName]
     /// True if the proxy revalidates stored responses with the upstream.
     let revalidates: Bool
     /// The settings for the pure decisions of `Negotiation`.
@@ -102,12 +106,14 @@ final class Route: Sendable {
         cacheControl = route.dictionary?.cacheControl.map(CacheControlOverride.init)
         sharedCaches = route.dictionary?.sharedCaches
         let personal = policy.personal
-        identity = route.dictionary.flatMap { dictionary in
+        let identity: ClientIdentity? = route.dictionary.flatMap { dictionary in
             guard dictionary.scope == .private else { return nil }
             return ClientIdentity(
                 dictionary.identity, ignoresOtherCookies: dictionary.cookiesIgnored,
                 ignored: personal.ignoredCookies)
         }
+        self.identity = shadow?.identity ?? identity
+        identityFields = self.identity?.responseNames ?? []
         revalidates =
             route.dictionary?.revalidate == true && policy.scope == .public && policy.areDictionariesOn
         admission = route.admission

@@ -24,7 +24,7 @@ struct RouteChoice {
         self.route = route
         refusal = DictionaryPath.isReserved(url.path) ? .reserved : nil
         isPathNormal = true
-        isPrivate = route.policy.scope != .public
+        isPrivate = route.isPrivate
     }
 
     /// The choice for any path; `match` returns the route of a reading.
@@ -42,6 +42,6 @@ struct RouteChoice {
         self.route = route
         refusal = all.contains(where: DictionaryPath.isReserved) ? .reserved : isAmbiguous ? .ambiguous : nil
         isPathNormal = form != .other && lenient.isEmpty
-        isPrivate = ([route] + lenient + unresolved).contains { $0.policy.scope != .public }
+        isPrivate = ([route] + lenient + unresolved).contains(where: \.isPrivate)
     }
 }

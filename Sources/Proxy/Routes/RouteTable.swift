@@ -15,7 +15,7 @@ final class RouteTable: Sendable {
     /// The positions of the routes with a built dictionary.
     private let withBuilt: [Int]
     let announces: Bool
-    /// The routes with `scope: private`.
+    /// The routes with `scope: private`, observed or live.
     let privateRoutes: [Route]
 
     /// - Parameter upstreams: the upstreams of the routes; nil where nothing is forwarded.
@@ -34,7 +34,7 @@ final class RouteTable: Sendable {
         none.announcement = .off
         unmatched = Route(index: nil, none, in: configuration, upstream: upstreams?[nil])
         announces = routes.contains { $0.announcement != .off }
-        privateRoutes = routes.filter { $0.identity != nil }
+        privateRoutes = routes.filter(\.isPrivate)
         withBuilt = routes.indices.filter { [routes] in
             routes[$0].withDictionaries.dictionary?.built != nil
         }

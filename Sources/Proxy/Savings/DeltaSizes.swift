@@ -24,15 +24,14 @@ package struct DeltaSizes: Codable, Equatable, Sendable {
     package var meanDeltaBytes: Int { deltaBytes / max(1, count) }
     package var meanPlainBytes: Int { plainBytes / max(1, count) }
 
-    /// The share of bytes that the deltas save, negative if they are larger; nil without any.
-    package var savedShare: Double? {
-        plainBytes > 0 ? 1 - Double(deltaBytes) / Double(plainBytes) : nil
+    /// The percentage of bytes that the deltas save, negative if they are larger; nil without any.
+    private var savedPercent: Double? {
+        plainBytes > 0 ? 100 * Double(plainBytes - deltaBytes) / Double(plainBytes) : nil
     }
 
-    /// The percentage saved, rounded down; negative if deltas are larger.
-    var percent: Int {
-        guard plainBytes > 0 else { return 0 }
-        let saved = (plainBytes - deltaBytes) * 100
-        return saved / plainBytes - (saved < 0 && saved % plainBytes != 0 ? 1 : 0)
-    }
+    /// The same as a share.
+    package var savedShare: Double? { savedPercent.map { $0 / 100 } }
+
+    /// The same, rounded down; 0 without any.
+    var percent: Int { Int((savedPercent ?? 0).rounded(.down)) }
 }

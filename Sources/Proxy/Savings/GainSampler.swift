@@ -19,8 +19,8 @@ final class GainSampler: Sendable {
         let isAcrossURLs: Bool
     }
 
-    /// Larger bodies are not measured.
-    static let bodyBytesMax = 1 << 20
+    /// Larger bodies are not measured: no route has larger dictionaries unless it raises `max_body`.
+    static let bodyBytesMax = RoutePolicy.Defaults.bodyBytesMax
     /// The average number of deltas per sample.
     static let interval = 64
     /// The pause after a sample, in multiples of its duration.
@@ -68,8 +68,10 @@ final class GainSampler: Sendable {
     /// Measures a sample later, or drops it.
     func submit(_ sample: Sample, levels: CodingLevels) {
         let now = Int64(SystemClock.monotonicNanoseconds)
-        guard restsUntil.load(ordering: .relaxed) <= now,
-            restsUntil.exchange(.max, ordering: .relaxed) <= now
+        let due = restsUntil.load(ordering: .relaxed)
+        // Only the time that was read is replaced: another one is that of a sample that was taken in between.
+        guard due <= now,
+            restsUntil.compareExchange(expected: due, desired: .max, ordering: .relaxed).exchanged
         else { return }
         let isTaken = worker.submit { [self] in
             let begin = Int64(SystemClock.monotonicNanoseconds)

@@ -2,8 +2,8 @@ internal import Dictionaries
 
 /// What dictionaries save, or would save, on a running proxy: the response of `/report` on the admin listener.
 ///
-/// Its keys are those of the properties in snake case. Nothing in it is personal: URLs are patterns, and clients are
-/// counted only.
+/// Its keys are those of the properties in snake case. Clients are counted only, and paths of personal responses are left
+/// out. Other paths stay literal apart from identifiers with digits (`PathShape`).
 package struct SavingsReport: Codable, Sendable {
     /// The seconds since the start.
     package var seconds: Double
@@ -95,13 +95,16 @@ package struct SavingsReport: Codable, Sendable {
     /// What was observed, of the clients that were observed.
     package struct Observed: Codable, Sendable {
         package var responses = 0
-        /// The seconds since the first of them.
+        /// The seconds of observing since the first of them.
         package var seconds = 0.0
         /// The responses that were not measured, for lack of processor time or memory.
         package var skipped = 0
         package var urls = 0
         package var paths = 0
         package var versions = 0
+        /// The responses of URLs that had a body before, 304s included, and those of them whose body had come before.
+        package var revisits = 0
+        package var unchanged = 0
         package var bodyBytes = 0
         /// The responses to clients that had not asked before.
         package var firsts = 0
@@ -151,7 +154,7 @@ package struct SavingsReport: Codable, Sendable {
     }
 
     package struct Observing: Codable, Sendable {
-        /// The processor time that may be used and was used, as shares of one core.
+        /// The processor time that may be used and was used while routes were observed, as shares of one core.
         package var cpuAllowed: Double
         package var cpuUsed: Double
         package var cpuSeconds: Double
@@ -169,8 +172,9 @@ extension SavingsReport.Observed {
 
     private mutating func add(_ other: Self) {
         let counts: [WritableKeyPath<Self, Int>] = [
-            \.responses, \.skipped, \.urls, \.paths, \.versions, \.bodyBytes, \.firsts, \.returns, \.deltas,
-            \.credentials,
+            \.responses, \.skipped, \.urls, \.paths, \.versions, \.revisits, \.unchanged, \.bodyBytes,
+            \.firsts,
+            \.returns, \.deltas, \.credentials,
         ]
         for count in counts { self[keyPath: count] += other[keyPath: count] }
         seconds = max(seconds, other.seconds)
@@ -183,6 +187,12 @@ extension SavingsReport.Observed {
         obstacles.merge(other.obstacles, uniquingKeysWith: +)
         unkept.merge(other.unkept, uniquingKeysWith: +)
         if let life = other.lifeSeconds { note(lifeSeconds: life) }
+    }
+
+    /// Counts a body by its number among those of its URL.
+    mutating func countBody(number: Int, isNew: Bool) {
+        if isNew { versions += 1 } else { unchanged += 1 }
+        if !isNew || number > 1 { revisits += 1 }
     }
 
     mutating func note(lifeSeconds life: Int) { lifeSeconds = min(lifeSeconds ?? .max, life) }

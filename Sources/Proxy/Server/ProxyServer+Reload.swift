@@ -56,7 +56,7 @@ extension ProxyServer {
         try OwnUpstream.check(upstreams.servers, change.listeners.map(\.endpoint))
         upstreams.adopt()
         context.shared.places.adopt(UpstreamPlaces.Limits(configuration))
-        context.observer.adopt(configuration.observe)
+        context.observer.adopt(configuration)
         state.withLock { state in
             state.context = context
             state.listeners = change.listeners

@@ -18,7 +18,7 @@ enum ReportAdvice {
         return ResponseJudgement(
             headers: headers, receivedAt: sent ?? now,
             credentials: 2 * observed.credentials > observed.responses ? .cookie : [],
-            changesEachTime: observed.responses > 3 && observed.versions >= observed.responses
+            changesEachTime: observed.revisits > 3 && observed.unchanged == 0
         ).findings
     }
 

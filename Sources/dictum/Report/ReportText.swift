@@ -70,6 +70,7 @@ enum ReportText {
             "\(OutputFormat.count(count, "return")) without a dictionary: \(ReportAdvice.lack(lack))"
         }
         lines += reasonLines(observed.obstacles, "could not use or become a dictionary")
+        lines += reasonLines(observed.unkept, "that no browser keeps")
         return lines
             + ReportAdvice.findings(observed).map { "\($0.level.rawValue): \(OutputFormat.plain($0.text))" }
     }

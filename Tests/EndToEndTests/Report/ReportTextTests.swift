@@ -24,6 +24,15 @@ struct ReportTextTests {
         #expect(ReportText.perDay(observed).hasPrefix("about 24.0 MB per day would be saved"))
     }
 
+    @Test func `the reasons for which no browser keeps a response are in the text`() {
+        var report = Self.report(mode: "observe")
+        var observed = SavingsReport.Observed()
+        observed.unkept = ["expired": 3]
+        report.routes[0].observed = observed
+        let text = ReportText.text(of: RunningReport(savings: report, firstResponses: []))
+        #expect(text.contains("3 responses that no browser keeps, expired"), "\(text)")
+    }
+
     @Test(arguments: [
         ("live", "set mode: observe"), ("off", "set mode: observe"), ("observe", "observe for longer"),
     ])
@@ -32,9 +41,20 @@ struct ReportTextTests {
         #expect(text.hasPrefix("No route is suggested: ") && text.contains(remedy), "\(text)")
     }
 
+    @Test(arguments: [(4, 0, true), (3, 0, false), (0, 0, false), (4, 1, false)])
+    func `every response has another body if URLs that come again always have one`(
+        revisits: Int, unchanged: Int, isFound: Bool
+    ) {
+        var observed = SavingsReport.Observed()
+        (observed.responses, observed.versions) = (9, 9)
+        (observed.revisits, observed.unchanged) = (revisits, unchanged)
+        observed.fields = ["cache-control": "public, max-age=600"]
+        #expect(ReportAdvice.findings(observed).contains(.changesEachTime) == isFound)
+    }
+
     @Test func `an observed route of one user's responses names the script for its page, and never public`() {
         var observed = SavingsReport.Observed()
-        (observed.responses, observed.credentials, observed.versions, observed.lifeSeconds) = (9, 9, 9, 0)
+        (observed.responses, observed.credentials, observed.revisits, observed.lifeSeconds) = (9, 9, 8, 0)
         observed.fields = ["cache-control": "no-cache"]
         observed.add(deltaBytes: 100, plainBytes: 1_000, versionsBack: 1)
         #expect(ReportAdvice.findings(observed).map(\.name) == ["needs-twin"])

@@ -1,4 +1,5 @@
 internal import Primitives
+internal import Storage
 internal import TestSupport
 internal import Testing
 
@@ -25,6 +26,21 @@ extension TestProxy {
         try proxy.reload("log: {level: error}")
         #expect(try proxy.read("/log-level").text("level") == "error")
         #expect(try proxy.read("/log-level").text("configured") == "error")
+    }
+
+    @Test func `the log has each change of its level, also those from and to errors alone`() throws {
+        let (threshold, logged) = (LogThreshold(.info), Guarded<[String]>([]))
+        let context = try ProxyContext.open(
+            TestProxy.configuration(Origin(json(first))),
+            log: { event in
+                guard case .warning(let text) = event, threshold.includes(.warning) else { return }
+                logged.withLock { $0.append(text) }
+            }, loopCount: 1, links: LinkTerms())
+        defer { context.store.close() }
+        let status = AdminStatus(context: context, loops: [], sink: nil, logThreshold: threshold) { [] }
+        for level in [Configuration.Log.Level.error, .warning] { status.logLevel = level }
+        let starts = logged.withLock { $0.map { $0.prefix { $0 != "(" } } }
+        #expect(starts == ["log.level is error, was info ", "log.level is warning, was error "])
     }
 
     @Test(arguments: ["", "{}", #"{"level":"loud"}"#, #"{"level":1}"#, "level=debug", "[", #""debug""#])

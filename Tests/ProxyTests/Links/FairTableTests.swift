@@ -11,10 +11,10 @@ struct FairTableTests {
     @Test func `a value is made once and changed from then on`() {
         var table = FairTable<Int, Int>(buckets: 4, slots: 4)
         for _ in 1...3 { add(7, by: 1, to: &table) }
-        #expect(table[7] == 3 && table[8] == nil && table.count == 1)
+        #expect(table[7] == 3 && table[8] == nil && table.all.count == 1)
         let changed = table.changeIfPresent(7) { $0 * 2 }
         let missing = table.changeIfPresent(8) { $0 }
-        #expect(changed == 6 && missing == nil && table.count == 1)
+        #expect(changed == 6 && missing == nil && table.all.count == 1)
     }
 
     @Test func `a flood from one client costs the entries of one bucket`() {
@@ -23,7 +23,7 @@ struct FairTableTests {
         for key in 1_000..<101_000 { add(key, by: 1 << 90, to: &table) }
         let left = (0..<256).count { table[$0] != nil }
         #expect(left >= 256 - 40, "\(left)")
-        #expect(table.count <= 64 * 16)
+        #expect(table.all.count <= 64 * 16)
     }
 
     @Test func `the oldest of a bucket goes first`() {
@@ -58,6 +58,6 @@ struct FairTableTests {
     @Test func `the estimate is bounded`() {
         var sketch = ClientSketch()
         for client in 0..<100_000 { sketch.insert(UInt128(client)) }
-        #expect(sketch.count == ClientSketch.countMax && 1_400...1_600 ~= ClientSketch.countMax)
+        #expect(1_400...1_600 ~= sketch.count, "\(sketch.count)")
     }
 }

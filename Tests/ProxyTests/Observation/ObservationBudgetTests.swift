@@ -1,3 +1,4 @@
+internal import Primitives
 internal import Testing
 
 @testable import Proxy
@@ -20,6 +21,18 @@ internal import Testing
         for number in 61...90 { budget.charge(0, now: Int64(number) * second) }
         #expect(budget.clientShare == 1)
         #expect(budget.spentNanoseconds < 4 * second)
+    }
+
+    @Test func `the clients come back, although none of those that ask is observed`() throws {
+        let observer = try TestProxy(json([]), "mode: observe").server.context.observer
+        let second: Int64 = 1_000_000_000
+        let now = SystemClock.monotonicNanoseconds
+        observer.budget.withLock {
+            $0 = ObservationBudget(cpuShare: 0.05, now: now - 20 * second)
+            $0.charge(2 * second, now: now - 10 * second)
+        }
+        #expect(observer.cost.clientShare == 0.5)
+        #expect(observer.weight(of: 1) == 1)
     }
 
     @Test func `a route lives as short as its shortest responses`() {

@@ -33,6 +33,17 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(explained.hasSuffix(";route-gain=\(percent)%"), "\(explained)")
     }
 
+    @Test func `a delta of a body of more than 1 MiB is sampled`() throws {
+        let old = Noise.bytes(1 << 20, seed: 1)
+        let proxy = try TestProxy(Origin([json(old), json(old + [1])]))
+        _ = try proxy.fetch("/feed")
+        // A body that does not come in time goes out piece by piece.
+        try waitUntil("a delta was sampled") {
+            _ = try proxy.fetch("/feed", over: old)
+            return try proxy.metric(#"dictum_gain_samples_total{route="/*"}"#) > 0
+        }
+    }
+
     @Test(arguments: [[], [#"ETag: "v1""#]])
     func `a delta that nobody gets, because the response becomes a 304, is not sampled`(fields: [String])
         throws

@@ -256,10 +256,12 @@ private let body = Feed.bytes(version: 0, items: 40)
         #expect(try proxy.fetch("/%40other")["Use-As-Dictionary"] != nil)
     }
 
-    @Test func `no spelling of a private path has its query logged`() throws {
+    @Test(arguments: ["live", "observe"])
+    func `no spelling of a private path has its query logged`(mode: String) throws {
         let proxy = try TestProxy(
             try Origin(json(body)),
             """
+            mode: \(mode)
             routes:
             - {match: /account, dictionary: {scope: private, identity: authorization}}
             - {match: /*}

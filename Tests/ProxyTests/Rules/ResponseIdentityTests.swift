@@ -72,9 +72,13 @@ private func proxy(_ settings: String = settings) throws -> TestProxy {
         #expect(proxy.server.context.store.statistics.versions == 1)
     }
 
-    @Test(arguments: ["404 Not Found", "500 Oops", "206 Partial Content", "204 No Content", "302 Found"])
-    func `no answer of any status passes it on`(status: String) throws {
-        let answer = try proxy().fetch("/feed", "X-User: ann", "X-Status: \(status)")
+    @Test(
+        arguments: [
+            "200 OK", "404 Not Found", "500 Oops", "206 Partial Content", "204 No Content", "302 Found",
+        ], ["live", "observe"])
+    func `no answer of any status passes it on, in either mode`(status: String, mode: String) throws {
+        let answer = try proxy(settings + "\nmode: \(mode)").fetch(
+            "/feed", "X-User: ann", "X-Status: \(status)")
         #expect(answer.status == Int(status.prefix(3)))
         #expect(answer["X-Account"] == nil)
     }
@@ -122,8 +126,9 @@ private func proxy(_ settings: String = settings) throws -> TestProxy {
         #expect(answer["Use-As-Dictionary"] == nil)
     }
 
-    @Test func `neither interim answers nor trailers pass it on`() throws {
-        let proxy = try proxy()
+    @Test(arguments: ["live", "observe"])
+    func `neither interim answers nor trailers pass it on`(mode: String) throws {
+        let proxy = try proxy(settings + "\nmode: \(mode)")
         let client = try proxy.connect()
         client.send(request("/feed", ["X-User: ann", "X-Hint: 1"]))
         let interim = try client.receive(isBodiless: true)
@@ -138,14 +143,15 @@ private func proxy(_ settings: String = settings) throws -> TestProxy {
         #expect(!text.lowercased().contains("x-account: ann"))
     }
 
-    @Test func `the answer that changes the protocol does not pass it on`() throws {
+    @Test(arguments: ["live", "observe"])
+    func `the answer that changes the protocol does not pass it on`(mode: String) throws {
         let origin = try Origin { _, connection in
             connection.send(
                 wire(
                     "HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", "Upgrade: websocket",
                     "X-Account: ann", "X-Other: 1"))
         }
-        let proxy = try TestProxy(origin, settings)
+        let proxy = try TestProxy(origin, settings + "\nmode: \(mode)")
         let client = try proxy.connect()
         client.send(request("/socket", ["Connection: Upgrade", "Upgrade: websocket"]))
         let head = try client.receiveHead()

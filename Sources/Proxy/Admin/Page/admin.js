@@ -116,7 +116,7 @@ const basisTexts = {
   "sampled":
     "Without dictionaries: what the best coding that the same clients accept would have sent. Estimated from samples of the deltas.",
   "uncompressed":
-    "Without dictionaries: partly the uncompressed size, because not every route has samples of its deltas yet.",
+    "Without dictionaries: partly the uncompressed size, because some route has no samples of its deltas yet, or never has any: bodies that go out piece by piece are not sampled.",
 };
 
 // MARK: Nodes
