@@ -130,8 +130,9 @@ struct OpenResponse: Sendable {
                 digest: body.digest, bytes: body.count, operation: exchange.operation,
                 confirming: old?.record.dictionary, receivedAt: receivedAt / 1000, storedAt: receivedAt)
             let fields = storedFields(updating: old)
-            let record = ClientRecord(
-                dictionary: dictionary, fields: fields, selection: ClientRecord.selection(completed, fields))
+            // A later GET of the URL asks for something else than this content did.
+            let selection = isGet ? ClientRecord.selection(completed, fields) : nil
+            let record = ClientRecord(dictionary: dictionary, fields: fields, selection: selection)
             let isKept = try await exchange.dictionaries.keep(record, body, generation: generation)
             if dictionary.cameStale {
                 exchange.options.onEvent(.notKept(url, cause: UnkeptCause.stale.rawValue))
