@@ -184,11 +184,11 @@ struct ClientExchange: Sendable {
         return true
     }
 
-    /// Returns the coding that the client has to undo; nil for one that it does not know, the transport's own, and a response
-    /// without a whole content.
+    /// Returns the coding that the client has to undo; nil for one that this build does not have, the transport's own, and a
+    /// response without a whole content.
     private func codingToUndo(_ head: TransportResponse, of request: URLRequest) -> ContentCoding? {
         guard CodedContent.isWhole(status: head.status, method: ClientRequest.method(request)),
-            let coding = ContentCoding(contentEncoding: head.lines("content-encoding"))
+            let coding = ContentCoding(contentEncoding: head.lines("content-encoding")), coding.isLinked
         else { return nil }
         return transport.decodedCodings.contains(coding.token) ? nil : coding
     }
@@ -202,7 +202,7 @@ struct ClientExchange: Sendable {
         let lines = head.lines("content-encoding")
         // The app gets other bodies coded. No server would know such a dictionary.
         let isDecoded =
-            ContentCoding(contentEncoding: lines) != nil
+            ContentCoding(contentEncoding: lines)?.isLinked == true
             || ContentCoding.names(contentEncoding: lines).allSatisfy(transport.decodedCodings.contains)
         return isDecoded ? nil : .coding
     }
