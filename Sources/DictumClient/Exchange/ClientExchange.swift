@@ -193,6 +193,13 @@ struct ClientExchange: Sendable {
         return transport.decodedCodings.contains(coding.token) ? nil : coding
     }
 
+    /// Returns true if a response has a whole content, and the transport undoes its codings.
+    func isDecodedByTransport(_ head: TransportResponse, of request: URLRequest) -> Bool {
+        let names = ContentCoding.names(contentEncoding: head.lines("content-encoding"))
+        return CodedContent.isWhole(status: head.status, method: ClientRequest.method(request))
+            && !names.isEmpty && names.allSatisfy(transport.decodedCodings.contains)
+    }
+
     /// Returns why a response is not kept, whatever it says of its life; nil if it may be.
     func obstacle(to head: TransportResponse, of request: URLRequest) -> UnkeptCause? {
         // RFC 9111 section 5.2.1.5.

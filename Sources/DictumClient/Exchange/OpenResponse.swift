@@ -37,7 +37,7 @@ struct OpenResponse: Sendable {
             // RFC 9110 section 5.3: lines of the same name are one list.
             fields[name] = fields[name].map { $0 + ", " + value } ?? value
         }
-        if let bodyBytes, coding.map({ $0 != .identity }) == true || confirmed != nil {
+        if let bodyBytes, isDecoded || confirmed != nil {
             fields["Content-Length"] = "\(bodyBytes)"
         }
         let response = HTTPURLResponse(
@@ -47,10 +47,15 @@ struct OpenResponse: Sendable {
         return response
     }
 
+    /// True if the client or the transport has undone the coding that the head names.
+    private var isDecoded: Bool {
+        coding.map { $0 != .identity } ?? exchange.isDecodedByTransport(head, of: request)
+    }
+
     /// RFC 9111 section 3.2: a 304 updates the stored fields.
     private var shownFields: [(name: String, value: String)] {
         guard let confirmed else {
-            let hidden = coding.map { $0 != .identity } == true ? Self.codingFields : []
+            let hidden = isDecoded ? Self.codingFields : []
             return head.fields.filter { !hidden.contains($0.name.lowercased()) }
         }
         let sent = head.fields.filter { !Self.codingFields.contains($0.name.lowercased()) }
