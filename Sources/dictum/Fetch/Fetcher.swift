@@ -103,11 +103,9 @@ struct Fetcher: Sendable {
 
     /// Keeps the body if it is a dictionary; a cache that cannot be written is only a warning.
     private func keep(_ visit: FetchVisit, _ response: FetchResponse, _ body: Body) throws(NotKept) {
-        let target = visit.url.target
-        if target.isTrustworthy,
-            ClearSiteData.endsDictionaries(response.head.headers.values(.clearSiteData))
-        {
-            store.removeAll(of: target.origin)
+        // Also over plain http, where dictionaries are kept as well.
+        if ClearSiteData.endsDictionaries(response.head.headers.values(.clearSiteData)) {
+            store.removeAll(of: visit.url.target.origin)
             throw NotKept("Clear-Site-Data")
         }
         if visit.forbidsStoring { throw NotKept() }
