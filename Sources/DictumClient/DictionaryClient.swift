@@ -90,7 +90,7 @@ public struct DictionaryClient: Sendable {
         let isKept =
             body.count <= options.dictionaryBytesMax
             ? try await dictionaries.keep(
-                ClientRecord(dictionary: dictionary, fields: []), body, generation: dictionaries.generation)
+                ClientRecord(dictionary: dictionary, fields: []), body, generation: dictionaries.begin())
             : false
         guard isKept else { throw DictionaryClientError.notPreloaded("too large") }
     }

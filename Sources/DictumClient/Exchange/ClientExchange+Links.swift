@@ -26,7 +26,7 @@ extension ClientExchange {
     }
 
     /// Fetches a dictionary for later requests; a failure is an event for the app, and returns false.
-    private func fetchLinked(_ url: URL, generation: Int) async -> Bool {
+    private func fetchLinked(_ url: URL, generation: Int?) async -> Bool {
         // After a log-out nobody needs it.
         guard await options.mayFetchLinked(url), await dictionaries.generation == generation,
             let target = ClientRequest.target(of: url)

@@ -21,7 +21,8 @@ struct OpenResponse: Sendable {
     let confirmed: VerifiedDictionary?
     let reader: BodyReader
     let mayKeep: Bool
-    let generation: Int
+    /// nil if nothing may be kept.
+    let generation: Int?
     /// Milliseconds since 1970.
     let receivedAt: Int64
     var isRetry = false

@@ -14,7 +14,7 @@ struct FetchStore: Sendable {
     /// The credentials that a request sends; nil for none.
     private let user: String?
     /// Read before a request is sent: what is removed meanwhile, by another process, stays away.
-    private var generation = 0
+    private var generation: Int?
 
     init(directory: String, user: String? = nil) {
         self.directory = directory
@@ -22,7 +22,7 @@ struct FetchStore: Sendable {
         opened = Result {
             try ClientStore.persistent(at: URL(fileURLWithPath: directory), limit: Self.limit)
         }
-        generation = (try? use { await $0.generation }.get()) ?? 0
+        generation = try? use { await $0.begin() }.get()
     }
 
     /// Returns the dictionary to offer for a URL, and the one that came from the URL itself, even if it has expired.
