@@ -138,13 +138,14 @@ class AgainstScript:
             server.stop()
 
     def expect(self, store, rows):
-        """Each row says what it is, whether it is kept, the members of the offer behind `match`, and other fields."""
+        """Each row says what it is, whether it is kept (None for either), the members of the offer behind `match`, and
+        other fields."""
         offers = {}
         for number, (_, _, members, fields) in enumerate(rows):
             members = members.replace("OWN", f'match="/{number}"')
             offers[f"/{number}"] = {"Use-As-Dictionary": members, **fields}
         for path, found, (what, is_kept, _, _) in zip(offers, self.after(store, offers, list(offers)), rows):
-            check(found == (named(path.encode() * 50) if is_kept else None), f"{what}: advertised {found}")
+            check(is_kept is None or found == (named(path.encode() * 50) if is_kept else None), f"{what}: advertised {found}")
 
     def test_only_what_is_fresh_is_kept(self):
         def date(seconds):
@@ -246,6 +247,15 @@ class AgainstScript:
             ("a match in another member", False, 'id="match=\"/8\""', fresh),
             ("the type raw", True, 'type=raw, OWN, match-dest=("document" "")', fresh),
         ])
+
+    def test_no_match_takes_long_or_ends_the_client(self):
+        fresh = {"Cache-Control": "max-age=600"}
+        path = "/" + "a" * 4000
+        check(self.after("long", {path: {"Use-As-Dictionary": f'match="{path}"', **fresh}}, [path]) == [named(path.encode() * 50)],
+              "a long match is not known")
+        path = "/" + "0" * 100
+        slow = 'match="/' + "*0" * 30 + '*b"'
+        check(self.after("slow", {path: {"Use-As-Dictionary": slow, **fresh}}, [path]) == [None], "it is advertised elsewhere")
 
     def test_paths_are_compared_as_a_whole(self):
         offer = {"Use-As-Dictionary": 'match="/feed"', "Cache-Control": "max-age=600"}
