@@ -170,6 +170,14 @@ class AgainstScript:
             ("an old Date", False, "OWN", control("max-age=600", Date=date(-3600))),
             ("ttl", True, "OWN, ttl=600", control("no-cache")),
             ("ttl with no-store", False, "OWN, ttl=600", control("no-store")),
+            ("no-store in a second line", False, "OWN", control(["max-age=600", "no-store"])),
+            ("no-cache in a second line", False, "OWN", control(["max-age=600", "no-cache"])),
+            ("max-age in a second line", True, "OWN", control(["private", "max-age=600"])),
+            ("Vary: * in a second line", False, "OWN", control("max-age=600", Vary=["Accept", "*"])),
+            # RFC 9111 section 1.2.2 has a number that is too large be 2^31.
+            ("a max-age of 310 digits", None, "OWN", control("max-age=" + "9" * 310)),
+            ("a ttl of 310 digits", None, "OWN, ttl=" + "9" * 310, control("max-age=600")),
+            ("an Age of 310 digits", False, "OWN", control("max-age=600", Age="9" * 310)),
         ])
 
     def test_a_dictionary_is_not_used_once_it_is_stale(self):
@@ -256,6 +264,14 @@ class AgainstScript:
         path = "/" + "0" * 100
         slow = 'match="/' + "*0" * 30 + '*b"'
         check(self.after("slow", {path: {"Use-As-Dictionary": slow, **fresh}}, [path]) == [None], "it is advertised elsewhere")
+
+    def test_a_url_without_a_scheme_is_an_error(self):
+        try:
+            body = self.client.get(self.folder / "schemes", ["http"])
+        except AssertionError as error:
+            check("Sanitizer" not in str(error), f"{error}")
+            return
+        check(False, f"the app gets {body}")
 
     def test_paths_are_compared_as_a_whole(self):
         offer = {"Use-As-Dictionary": 'match="/feed"', "Cache-Control": "max-age=600"}
