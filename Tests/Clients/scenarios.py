@@ -265,6 +265,54 @@ class AgainstScript:
         slow = 'match="/' + "*0" * 30 + '*b"'
         check(self.after("slow", {path: {"Use-As-Dictionary": slow, **fresh}}, [path]) == [None], "it is advertised elsewhere")
 
+    def test_a_delta_that_was_not_asked_for_is_an_error(self):
+        vector = (VECTORS / "no-checksum.dcz").read_bytes()
+        for coding in ["dcz", "dcb"]:
+            server = Server(lambda path, _, coding=coding: (200, {"Content-Encoding": coding}, vector))
+            try:
+                body = self.client.get(self.folder / "unasked", [server.url + "/feed"])
+            except AssertionError:
+                continue
+            finally:
+                server.stop()
+            check(False, f"{coding}: the app gets {len(body)} bytes")
+
+    def test_a_coding_that_is_not_undone_stays_in_the_head(self):
+        if not self.client.shows_coding:
+            return
+        server = Server(lambda path, _: (200, {"Content-Encoding": "unknown"}, b"body"))
+        try:
+            body = self.client.get(self.folder / "unknown", [server.url + "/feed"])
+        finally:
+            server.stop()
+        check(body == b"unknownbody", f"the app gets {body}")
+
+    def test_a_store_that_fails_costs_the_app_nothing(self):
+        store = self.folder / "failing"
+
+        def fail():
+            if store.is_file():
+                store.write_bytes(b"x" * store.stat().st_size)
+                return
+            for file in list(store.iterdir()):
+                file.unlink()
+                (file / "something").mkdir(parents=True)
+
+        def answer(path, _):
+            if path == "/fails":
+                fail()
+            return 200, {"Use-As-Dictionary": f'match="{path}"', "Cache-Control": "max-age=600"}, path.encode() * 50
+
+        server = Server(answer)
+        try:
+            self.client.get(store, [server.url + "/feed"])
+            body = self.client.get(store, [server.url + path for path in ["/fails", "/feed"]])
+        finally:
+            server.stop()
+        check(body == b"/fails" * 50 + b"/feed" * 50, "a body is not what the server sent")
+        files = [] if store.is_file() else list(store.iterdir())
+        check(len(files) in [0, 2], f"files are left: {files}")
+
     def test_a_url_without_a_scheme_is_an_error(self):
         try:
             body = self.client.get(self.folder / "schemes", ["http"])
