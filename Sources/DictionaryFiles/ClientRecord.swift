@@ -32,8 +32,7 @@ package struct ClientRecord: Codable, Sendable {
 
     /// True if the response said that bodies of requests may be in dcz.
     var announcesUploads: Bool {
-        let lines = fields.filter { $0.name.lowercased() == "accept-encoding" }.map(\.value)
-        return AcceptEncoding(lines).quality(of: .dcz) > 0
+        AcceptEncoding(fields.lines("accept-encoding")).quality(of: .dcz) > 0
     }
 }
 
@@ -45,8 +44,17 @@ package struct ResponseField: Codable, Equatable, Sendable {
     package init(name: String, value: String) { (self.name, self.value) = (name, value) }
 }
 
+extension [ResponseField] {
+    /// Returns the lines of a field, by its name in lower case.
+    package func lines(_ name: String) -> [String] {
+        filter { $0.name.lowercased() == name }.map(\.value)
+    }
+}
+
 /// A dictionary whose body has been checked against its digest.
 package struct VerifiedDictionary: Sendable {
     package let record: ClientRecord
     package let body: Body
+
+    package init(record: ClientRecord, body: Body) { (self.record, self.body) = (record, body) }
 }

@@ -19,6 +19,8 @@ package actor LinkedFetches {
     private var waiting: [(url: URL, fetch: Fetch)] = []
     private var failed: [(url: URL, at: Date)] = []
     private var lastUse = Date()
+    /// The one that is on its way.
+    private var current: Task<Void, Never>?
     private var isRunning = false
 
     package init(now: @escaping @Sendable () -> Date = { Date() }) { self.now = now }
@@ -36,13 +38,24 @@ package actor LinkedFetches {
         Task(priority: .background) { await run() }
     }
 
-    /// Fetches all that waits at once.
+    /// Fetches all that waits at once, and waits for the one that is on its way.
     package func fetchAll() async {
-        while !waiting.isEmpty { await fetchFirst() }
+        while current != nil || !waiting.isEmpty { await fetchFirst() }
     }
 
+    /// Fetches the first, unless another one is on its way; waits for that.
     private func fetchFirst() async {
-        let next = waiting.removeFirst()
+        let task = current ?? Task { await fetch(waiting.removeFirst()) }
+        current = task
+        await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    private func fetch(_ next: (url: URL, fetch: Fetch)) async {
+        defer { current = nil }
         // It may have failed since it was added.
         guard !hasFailed(next.url), await !next.fetch(next.url) else { return }
         failed = failed.suffix(Self.failedMax - 1) + [(next.url, now())]

@@ -16,11 +16,14 @@ package actor UserDictionaries {
 
     /// Changes whenever everything is removed, by whichever process, so that a response to an earlier request is not kept.
     ///
-    /// A request reads it before it is sent: the first begins one.
-    package var generation: Int {
+    /// A request reads it before it is sent. It is nil until one begins, and after a removal.
+    package var generation: Int? {
         find()
-        return current?.generation ?? user.begin()
+        return current?.generation
     }
+
+    /// Returns the generation in which a response may be kept; begins one if there is none.
+    package func begin() -> Int { generation ?? user.begin() }
 
     /// Returns what a request for a URL may name, and what a 304 may confirm if it is a GET.
     package func held(
@@ -67,8 +70,9 @@ package actor UserDictionaries {
     /// Keeps a dictionary in place of an older one with the same match; others go if needed, also those of other users.
     ///
     /// Returns false, and keeps nothing, if the dictionary is too large, came stale and would replace a usable one, or all were
-    /// removed since `generation`.
-    package func keep(_ record: ClientRecord, _ body: Body, generation: Int) throws -> Bool {
+    /// removed since `generation`, or might have been, since there was none.
+    package func keep(_ record: ClientRecord, _ body: Body, generation: Int?) throws -> Bool {
+        guard let generation else { return false }
         let json = try record.json()
         let folder = user.dictionaries(of: generation)
         guard folder.exists, body.count + json.count <= limit.bytesMax,

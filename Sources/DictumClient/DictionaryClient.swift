@@ -61,8 +61,8 @@ public struct DictionaryClient: Sendable {
 
     /// Keeps a dictionary that the app ships, such as one that `dictum train` wrote, so that first responses are small, too.
     ///
-    /// It stays as long as other dictionaries do not need its place, and dictionaries of longer patterns win. Call this at each
-    /// start, and for each user after a log-in; nothing happens while it is held.
+    /// It is for requests without an operation. It stays as long as other dictionaries do not need its place, and dictionaries of
+    /// longer patterns win. Call this at each start, and for each user after a log-in; nothing happens while it is held.
     ///
     /// - Parameters:
     ///   - file: The dictionary.
@@ -90,7 +90,7 @@ public struct DictionaryClient: Sendable {
         let isKept =
             body.count <= options.dictionaryBytesMax
             ? try await dictionaries.keep(
-                ClientRecord(dictionary: dictionary, fields: []), body, generation: dictionaries.generation)
+                ClientRecord(dictionary: dictionary, fields: []), body, generation: dictionaries.begin())
             : false
         guard isKept else { throw DictionaryClientError.notPreloaded("too large") }
     }

@@ -1,6 +1,7 @@
 """The program in Swift of the page, which polls a feed as a user of an app, and one that gets a URL, for the judge."""
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -136,9 +137,12 @@ class PollingApp:
 
 
 class OneFetch:
-    """Runs of the program that gets one URL, with a time-out of two seconds; each `test_` is a scenario."""
+    """Runs of the program that gets one URL; each `test_` is a scenario."""
 
     SECONDS = 2
+    # Pieces of a byte, and what the program may take for all of them.
+    PIECES = 400_000
+    MEMORY_MAX = 128 << 20
 
     def __init__(self, program, folder):
         self.program, self.folder = program, folder
@@ -168,6 +172,23 @@ class OneFetch:
             except subprocess.TimeoutExpired:
                 raise AssertionError("the program still waits") from None
         check(result.returncode == 1 and b"deadlineExceeded" in result.stderr, f"status {result.returncode}: {result.stderr}")
+
+    def test_a_body_of_many_pieces_takes_no_memory_for_each(self):
+        def serve():
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+                connection.sendall(b"1\r\nx\r\n" * self.PIECES + b"0\r\n\r\n")
+
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            threading.Thread(target=serve, daemon=True).start()
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}/feed"
+            words = [self.program, self.folder / "pieces", url, "300"]
+            process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+            _, status, usage = os.wait4(process.pid, 0)
+        check(status == 0, f"status {status}")
+        check(usage.ru_maxrss << 10 < self.MEMORY_MAX, f"{usage.ru_maxrss} KiB for {self.PIECES} pieces")
 
     def test_a_body_that_stalls_is_an_error_at_the_time_out(self):
         self.fails_in_time(LINE_SECONDS)

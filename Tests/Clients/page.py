@@ -29,10 +29,13 @@ def files():
 class Client:
     """One client of the page; `missing` says what it needs on this machine."""
 
-    def __init__(self, name, driver, build=None, command=None, missing=None, knows_wildcards=True, knows_raw=True, starts_fast=True):
+    def __init__(self, name, driver, build=None, command=None, missing=None, knows_wildcards=True, knows_raw=True, starts_fast=True,
+                 shows_coding=True):
         self.name, self.driver, self.build, self.command, self.missing = name, driver, build, command, missing
         # Patterns with `*`; dictionaries that look like those of Zstandard's own format.
         self.knows_wildcards, self.knows_raw = knows_wildcards, knows_raw
+        # The driver writes Content-Encoding, if there is one, before a body.
+        self.shows_coding = shows_coding
         # The judge starts a client some eighty times.
         self.starts_fast = starts_fast
 
@@ -48,7 +51,11 @@ class Client:
 
     def get(self, store, urls, fields=()):
         """The bodies as the app sees them, one behind the other; each call is a process of its own."""
-        result = subprocess.run([*self.command, str(store), *fields, *urls], cwd=self.folder, capture_output=True, timeout=GET_SECONDS)
+        words = [*self.command, str(store), *fields, *urls]
+        try:
+            result = subprocess.run(words, cwd=self.folder, capture_output=True, timeout=GET_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"nothing after {GET_SECONDS} seconds") from None
         if result.returncode:
             raise AssertionError(f"status {result.returncode}: {result.stderr.decode(errors='replace')[-2000:]}")
         return result.stdout
@@ -81,7 +88,7 @@ def clients(python):
         Client("httpx", "httpx_get.py", command=[python, "-B", "httpx_get.py"]),
         Client("requests", "requests_get.py", command=[python, "-B", "requests_get.py"]),
         Client("C", "get.c", ["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-O1", *SANITIZERS, "get.c", "-o", "get", *libraries],
-               ["./get"], lacking_c, knows_wildcards=False),
+               ["./get"], lacking_c, knows_wildcards=False, shows_coding=False),
         Client("OkHttp", "Get.java", ["javac", "-Xlint:all", "-Werror", "-cp", f".:{JARS}", "Get.java"],
                ["java", "-XX:TieredStopAtLevel=1", "-cp", f".:{JARS}", "Get"], lacking_java, knows_raw=False, starts_fast=False),
     ]

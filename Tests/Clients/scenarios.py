@@ -138,13 +138,14 @@ class AgainstScript:
             server.stop()
 
     def expect(self, store, rows):
-        """Each row says what it is, whether it is kept, the members of the offer behind `match`, and other fields."""
+        """Each row says what it is, whether it is kept (None for either), the members of the offer behind `match`, and
+        other fields."""
         offers = {}
         for number, (_, _, members, fields) in enumerate(rows):
             members = members.replace("OWN", f'match="/{number}"')
             offers[f"/{number}"] = {"Use-As-Dictionary": members, **fields}
         for path, found, (what, is_kept, _, _) in zip(offers, self.after(store, offers, list(offers)), rows):
-            check(found == (named(path.encode() * 50) if is_kept else None), f"{what}: advertised {found}")
+            check(is_kept is None or found == (named(path.encode() * 50) if is_kept else None), f"{what}: advertised {found}")
 
     def test_only_what_is_fresh_is_kept(self):
         def date(seconds):
@@ -169,6 +170,14 @@ class AgainstScript:
             ("an old Date", False, "OWN", control("max-age=600", Date=date(-3600))),
             ("ttl", True, "OWN, ttl=600", control("no-cache")),
             ("ttl with no-store", False, "OWN, ttl=600", control("no-store")),
+            ("no-store in a second line", False, "OWN", control(["max-age=600", "no-store"])),
+            ("no-cache in a second line", False, "OWN", control(["max-age=600", "no-cache"])),
+            ("max-age in a second line", True, "OWN", control(["private", "max-age=600"])),
+            ("Vary: * in a second line", False, "OWN", control("max-age=600", Vary=["Accept", "*"])),
+            # RFC 9111 section 1.2.2 has a number that is too large be 2^31.
+            ("a max-age of 310 digits", None, "OWN", control("max-age=" + "9" * 310)),
+            ("a ttl of 310 digits", None, "OWN, ttl=" + "9" * 310, control("max-age=600")),
+            ("an Age of 310 digits", False, "OWN", control("max-age=600", Age="9" * 310)),
         ])
 
     def test_a_dictionary_is_not_used_once_it_is_stale(self):
@@ -246,6 +255,71 @@ class AgainstScript:
             ("a match in another member", False, 'id="match=\"/8\""', fresh),
             ("the type raw", True, 'type=raw, OWN, match-dest=("document" "")', fresh),
         ])
+
+    def test_no_match_takes_long_or_ends_the_client(self):
+        fresh = {"Cache-Control": "max-age=600"}
+        path = "/" + "a" * 4000
+        check(self.after("long", {path: {"Use-As-Dictionary": f'match="{path}"', **fresh}}, [path]) == [named(path.encode() * 50)],
+              "a long match is not known")
+        path = "/" + "0" * 100
+        slow = 'match="/' + "*0" * 30 + '*b"'
+        check(self.after("slow", {path: {"Use-As-Dictionary": slow, **fresh}}, [path]) == [None], "it is advertised elsewhere")
+
+    def test_a_delta_that_was_not_asked_for_is_an_error(self):
+        vector = (VECTORS / "no-checksum.dcz").read_bytes()
+        for coding in ["dcz", "dcb"]:
+            server = Server(lambda path, _, coding=coding: (200, {"Content-Encoding": coding}, vector))
+            try:
+                body = self.client.get(self.folder / "unasked", [server.url + "/feed"])
+            except AssertionError:
+                continue
+            finally:
+                server.stop()
+            check(False, f"{coding}: the app gets {len(body)} bytes")
+
+    def test_a_coding_that_is_not_undone_stays_in_the_head(self):
+        if not self.client.shows_coding:
+            return
+        server = Server(lambda path, _: (200, {"Content-Encoding": "unknown"}, b"body"))
+        try:
+            body = self.client.get(self.folder / "unknown", [server.url + "/feed"])
+        finally:
+            server.stop()
+        check(body == b"unknownbody", f"the app gets {body}")
+
+    def test_a_store_that_fails_costs_the_app_nothing(self):
+        store = self.folder / "failing"
+
+        def fail():
+            if store.is_file():
+                store.write_bytes(b"x" * store.stat().st_size)
+                return
+            for file in list(store.iterdir()):
+                file.unlink()
+                (file / "something").mkdir(parents=True)
+
+        def answer(path, _):
+            if path == "/fails":
+                fail()
+            return 200, {"Use-As-Dictionary": f'match="{path}"', "Cache-Control": "max-age=600"}, path.encode() * 50
+
+        server = Server(answer)
+        try:
+            self.client.get(store, [server.url + "/feed"])
+            body = self.client.get(store, [server.url + path for path in ["/fails", "/feed"]])
+        finally:
+            server.stop()
+        check(body == b"/fails" * 50 + b"/feed" * 50, "a body is not what the server sent")
+        files = [] if store.is_file() else list(store.iterdir())
+        check(len(files) in [0, 2], f"files are left: {files}")
+
+    def test_a_url_without_a_scheme_is_an_error(self):
+        try:
+            body = self.client.get(self.folder / "schemes", ["http"])
+        except AssertionError as error:
+            check("Sanitizer" not in str(error), f"{error}")
+            return
+        check(False, f"the app gets {body}")
 
     def test_paths_are_compared_as_a_whole(self):
         offer = {"Use-As-Dictionary": 'match="/feed"', "Cache-Control": "max-age=600"}

@@ -24,7 +24,9 @@ class Exchange:
 
 
 class Server:
-    """Answers GET by `answer(path, request)`, which returns status, fields and body; closes each connection after that."""
+    """Answers GET by `answer(path, request)`, which returns status, fields and body; closes each connection after that.
+
+    A field with a list as its value has several lines."""
 
     def __init__(self, answer, address="127.0.0.1"):
         self.exchanges = []
@@ -38,7 +40,8 @@ class Server:
                 outer.exchanges.append(Exchange(self.path, self.headers, status, dict(fields), body))
                 self.send_response_only(status)
                 for name, value in fields.items():
-                    self.send_header(name, value)
+                    for line in value if isinstance(value, list) else [value]:
+                        self.send_header(name, line)
                 self.send_header("Connection", "close")
                 if status != 304:
                     self.send_header("Content-Length", str(len(body)))

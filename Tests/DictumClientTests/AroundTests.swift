@@ -216,6 +216,27 @@ import Testing
         #expect((asked == nil) == (method == "HEAD" || range != nil))
     }
 
+    @Test(arguments: [("GET", 200, true), ("HEAD", 200, false), ("GET", 206, false), ("GET", 304, false)])
+    func `a body that the transport has decoded has no coding, and its own length`(
+        method: String, status: Int, isWhole: Bool
+    ) async throws {
+        let sent = Data((isWhole ? "decoded" : "").utf8)
+        let server = ScriptedTransport(decodedCodings: ["gzip", "deflate"]) { _ in
+            TransportResponse(
+                status: status, fields: [("Content-Encoding", "deflate, gzip"), ("Content-Length", "99")],
+                body: sent)
+        }
+        var request = URLRequest(url: feedURL)
+        request.httpMethod = method
+        let client = try folder.client()
+        let (body, fields) = try await client.data(for: request, using: server)
+        #expect(body == sent)
+        #expect(fields.value(forHTTPHeaderField: "Content-Encoding") == (isWhole ? nil : "deflate, gzip"))
+        #expect(fields.value(forHTTPHeaderField: "Content-Length") == (isWhole ? "7" : "99"))
+        let (_, stream) = try await client.stream(for: request, using: server)
+        #expect(stream.value(forHTTPHeaderField: "Content-Length") == (isWhole ? nil : "99"))
+    }
+
     @Test func `a redirect in a coding is followed without its body`() async throws {
         let server = ScriptedTransport([
             TransportResponse(

@@ -72,6 +72,38 @@ import Testing
         }
     }
 
+    @Test func `a request with a name follows no Link, since it names no dictionary of another name`()
+        async throws
+    {
+        let (client, server) = (try folder.client(), server())
+        _ = try await client.data(for: URLRequest(url: feedURL), operation: "Feed", using: server)
+        await client.fetchLinked()
+        #expect(server.requests.map { $0.url?.path } == ["/feed"])
+    }
+
+    @Test func `to fetch all is also to wait for the one that is on its way`() async throws {
+        let linked = LinkedFetches()
+        let (starts, started) = AsyncStream<Void>.makeStream()
+        let (ends, end) = AsyncStream<Void>.makeStream()
+        let isFetched = Guarded(false)
+        let url = try #require(URL(string: "https://api.test/linked"))
+        await linked.add(url) { _ in
+            started.yield()
+            for await _ in ends { break }
+            isFetched.withLock { $0 = true }
+            return true
+        }
+        for await _ in starts { break }
+        let all = Task {
+            await linked.fetchAll()
+            return isFetched.withLock { $0 }
+        }
+        // Time to return too early.
+        try await Task.sleep(nanoseconds: 200_000_000)
+        end.yield()
+        #expect(await all.value)
+    }
+
     @Test(arguments: [
         "<https://other.test/linked>; rel=\"compression-dictionary\"",
         "<http://api.test/linked>; rel=\"compression-dictionary\"",

@@ -51,6 +51,23 @@ import Testing
         #expect(folder.metrics.map(\.isKept) == [isKept])
     }
 
+    @Test(arguments: ["POST", "QUERY"])
+    func `no GET asks whether a response to content is current, but it is a dictionary`(method: String)
+        async throws
+    {
+        let fields = [("Cache-Control", "max-age=600"), ("ETag", "\"a\"")]
+        let server = ScriptedTransport { request in
+            switch request.value(forHTTPHeaderField: "If-None-Match") {
+            case nil where request.httpMethod != "GET": try response(feed(0), fields)
+            case nil: try response(feed(1), coding: .dcz, over: feed(0))
+            default: TransportResponse(status: 304, fields: [("ETag", "\"a\"")], body: Data())
+            }
+        }
+        let client = try folder.client()
+        _ = try await client.data(for: request(method), using: server)
+        #expect(try await client.data(from: feedURL, using: server).0 == feed(1))
+    }
+
     @Test func `a PUT passes as it is`() async throws {
         let server = ScriptedTransport([try response(feed(0))])
         for _ in 0..<2 { _ = try await folder.client().data(for: request("PUT"), using: server) }

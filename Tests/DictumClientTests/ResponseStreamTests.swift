@@ -65,6 +65,31 @@ import Testing
         #expect(received == feed(0) && isStillAtEnd && folder.metrics.count == 1)
     }
 
+    @Test func `a body that has failed never ends as if it were whole`() async throws {
+        let whole = try response(feed(0))
+        let turns = Guarded(0)
+        // Like transports that end a body in silence after its error.
+        let server = ScriptedTransport { _ in
+            TransportResponse(status: 200, fields: whole.fields) {
+                let turn = turns.withLock { turns in
+                    turns += 1
+                    return turns
+                }
+                if turn == 2 { throw URLError(.networkConnectionLost) }
+                return turn == 1 ? feed(0).prefix(100) : nil
+            }
+        }
+        let request = URLRequest(url: feedURL)
+        var pieces = try await folder.client().stream(for: request, using: server).0.makeAsyncIterator()
+        _ = try await pieces.next()
+        var errors: [URLError.Code] = []
+        for _ in 0..<3 {
+            do { _ = try await pieces.next() } catch let error as URLError { errors.append(error.code) }
+        }
+        #expect(errors == [.networkConnectionLost, .networkConnectionLost, .networkConnectionLost])
+        #expect(folder.files(endingIn: ".dictum.body").isEmpty && folder.metrics.isEmpty)
+    }
+
     @Test(arguments: [true, false])
     func `a body that ends because the task was cancelled is not whole, and is not kept`(isStream: Bool)
         async throws

@@ -51,6 +51,31 @@ import Testing
         #expect(folder.files(endingIn: ".dictum.body").isEmpty)
     }
 
+    @Test(arguments: [("PUT", "https://api.test/feed"), ("GET", "http://api.test/feed")])
+    func `a user has no folder unless something may be kept`(method: String, url: String) async throws {
+        let client = try folder.client().forUser("one")
+        var request = URLRequest(url: try #require(URL(string: url)))
+        request.httpMethod = method
+        _ = try await client.data(for: request, using: ScriptedTransport([try response(feed(0))]))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
+    }
+
+    @Test(arguments: [true, false])
+    func `of what is behind a redirect nothing is kept if the log-out in between left no trace`(logsOut: Bool)
+        async throws
+    {
+        let client = try folder.client().forUser("one")
+        let server = ScriptedTransport { request in
+            guard request.url?.scheme == "http" else { return try response(feed(0)) }
+            if logsOut { await client.removeAll() }
+            return TransportResponse(
+                status: 308, fields: [("Location", "https://api.test/feed")], body: Data())
+        }
+        let url = try #require(URL(string: "http://api.test/feed"))
+        for _ in 0..<2 { _ = try await client.data(from: url, using: server) }
+        #expect(folder.metrics.map(\.isKept) == [false, !logsOut])
+    }
+
     @Test(arguments: [("\"cookies\"", 200), ("\"cache\"", 302), ("\"*\"", 401), ("\"storage\"", 200)])
     func `a response that clears the cache or the cookies ends the user's dictionaries of its origin`(
         directive: String, status: Int

@@ -64,10 +64,12 @@ package struct Freshness: Equatable, Sendable {
     }
 
     /// Returns the greatest Age; an invalid one is ignored (RFC 9111 section 5.1).
+    ///
+    /// Some HTTP clients join lines to a list.
     private static func age(_ lines: [String]) -> Int64 {
         var age = 0
-        for line in lines {
-            let bytes = line.utf8Bytes
+        for member in lines.flatMap({ $0.split(separator: ",") }) {
+            let bytes = member.trimmed.utf8Bytes
             age = max(age, FieldSyntax.deltaSeconds(0..<bytes.count, in: bytes.span) ?? 0)
         }
         return Int64(age)

@@ -63,10 +63,14 @@ package struct CachedDictionary: Codable, Equatable, Sendable {
 
     /// The identity of a dictionary: a newer one with the same key replaces it.
     ///
-    /// It has the folder of the URL, since a relative pattern has another meaning in each.
+    /// It has the pattern as an absolute one, since a relative pattern has another meaning under each URL.
     package var key: String {
-        let folder = url.prefix { $0 != "?" }.utf8.lastIndex(of: UInt8(ascii: "/")).map { url[..<$0] } ?? ""
-        let names = [String(folder), match] + matchDest
+        // Scheme, nothing, host and port, path.
+        let parts = url.prefix { $0 != "?" }.split(
+            separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        let origin = parts.prefix(3).joined(separator: "/")
+        let path = "/" + parts.dropFirst(3).joined()
+        let names = [origin, URLPattern.absolute(match, basePath: path, origin: origin) ?? match] + matchDest
         // No destination has a line feed.
         return (names + (operation.map { ["", $0] } ?? [])).joined(separator: "\n")
     }

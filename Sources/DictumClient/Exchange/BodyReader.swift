@@ -18,6 +18,8 @@ actor BodyReader {
     private var input: [UInt8] = []
     private var offset = 0
     private var isAtEnd = false
+    /// The error of the body: a transport may say nothing of it after the first time.
+    private var failure: (any Error)?
     /// A piece that was read before the app asked for one.
     private var first: Data?
     /// A copy for the store, as long as it is small enough to be kept; nil if none is wanted.
@@ -65,6 +67,16 @@ actor BodyReader {
     }
 
     private func read() async throws -> Data? {
+        if let failure { throw failure }
+        do {
+            return try await nextDecoded()
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+
+    private func nextDecoded() async throws -> Data? {
         while true {
             if let piece = try decoded() { return deliver(piece) }
             guard !isAtEnd else { return nil }

@@ -9,7 +9,8 @@ internal import FoundationNetworking
 extension ClientExchange {
     /// Has the dictionaries fetched that a response of the app names.
     func followLinks(of response: OpenResponse) async {
-        guard response.mayKeep, let url = response.request.url else { return }
+        // What a Link names is for no operation, and a request for one would not name it.
+        guard response.mayKeep, operation == nil, let url = response.request.url else { return }
         let lines = response.head.lines("link")
         func resolve(_ text: String) -> (location: URL, target: TargetURI)? {
             let linked = URL(string: text, relativeTo: url)?.absoluteURL
@@ -25,13 +26,13 @@ extension ClientExchange {
     }
 
     /// Fetches a dictionary for later requests; a failure is an event for the app, and returns false.
-    private func fetchLinked(_ url: URL, generation: Int) async -> Bool {
+    private func fetchLinked(_ url: URL, generation: Int?) async -> Bool {
         // After a log-out nobody needs it.
         guard await options.mayFetchLinked(url), await dictionaries.generation == generation,
             let target = ClientRequest.target(of: url)
         else { return true }
         var exchange = self
-        (exchange.isOfLink, exchange.operation) = (true, nil)
+        exchange.isOfLink = true
         // A longer body could not be kept.
         exchange.options.bodyBytesMax = min(options.bodyBytesMax, options.dictionaryBytesMax)
         do {

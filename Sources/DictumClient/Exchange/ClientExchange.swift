@@ -20,7 +20,9 @@ struct ClientExchange: Sendable {
     func open(_ request: URLRequest) async throws -> OpenResponse {
         // A stream is read once, and a redirect or a second request would need it again.
         guard request.httpBodyStream == nil else { throw DictionaryClientError.bodyStream }
-        let generation = await dictionaries.generation
+        let target = ClientRequest.target(of: request.url)
+        let mayUse = target.map { ClientRequest.mayUseDictionaries(request, $0) } == true
+        let generation = mayUse ? await dictionaries.begin() : await dictionaries.generation
         if !isOfLink { await dictionaries.linked.noteUse() }
         return try await behindRedirects(openOnce(request, generation))
     }
@@ -65,11 +67,13 @@ struct ClientExchange: Sendable {
         return next
     }
 
-    private func openOnce(_ request: URLRequest, _ generation: Int) async throws -> OpenResponse {
+    private func openOnce(_ request: URLRequest, _ generation: Int?) async throws -> OpenResponse {
         guard let target = ClientRequest.target(of: request.url) else { throw DictionaryClientError.notHTTP }
         var held: (best: VerifiedDictionary?, own: VerifiedDictionary?) = (nil, nil)
         let mayUse = ClientRequest.mayUseDictionaries(request, target)
         if mayUse {
+            // Behind a redirect. A log-out since the first request has left no trace, so this is for later ones.
+            if generation == nil { _ = await dictionaries.begin() }
             held = await dictionaries.held(
                 for: target, operation: operation, isGet: ClientRequest.method(request) == "GET",
                 now: Self.now)
@@ -145,7 +149,7 @@ struct ClientExchange: Sendable {
     }
 
     private func send(
-        _ visit: ClientRequest, _ request: URLRequest, mayKeep: Bool, _ generation: Int
+        _ visit: ClientRequest, _ request: URLRequest, mayKeep: Bool, _ generation: Int?
     ) async throws -> OpenResponse {
         // A response may change cookies.
         let completed = transport.completed(request)
@@ -184,13 +188,20 @@ struct ClientExchange: Sendable {
         return true
     }
 
-    /// Returns the coding that the client has to undo; nil for one that it does not know, the transport's own, and a response
-    /// without a whole content.
+    /// Returns the coding that the client has to undo; nil for one that this build does not have, the transport's own, and a
+    /// response without a whole content.
     private func codingToUndo(_ head: TransportResponse, of request: URLRequest) -> ContentCoding? {
         guard CodedContent.isWhole(status: head.status, method: ClientRequest.method(request)),
-            let coding = ContentCoding(contentEncoding: head.lines("content-encoding"))
+            let coding = ContentCoding(contentEncoding: head.lines("content-encoding")), coding.isLinked
         else { return nil }
         return transport.decodedCodings.contains(coding.token) ? nil : coding
+    }
+
+    /// Returns true if a response has a whole content, and the transport undoes its codings.
+    func isDecodedByTransport(_ head: TransportResponse, of request: URLRequest) -> Bool {
+        let names = ContentCoding.names(contentEncoding: head.lines("content-encoding"))
+        return CodedContent.isWhole(status: head.status, method: ClientRequest.method(request))
+            && !names.isEmpty && names.allSatisfy(transport.decodedCodings.contains)
     }
 
     /// Returns why a response is not kept, whatever it says of its life; nil if it may be.
@@ -202,7 +213,7 @@ struct ClientExchange: Sendable {
         let lines = head.lines("content-encoding")
         // The app gets other bodies coded. No server would know such a dictionary.
         let isDecoded =
-            ContentCoding(contentEncoding: lines) != nil
+            ContentCoding(contentEncoding: lines)?.isLinked == true
             || ContentCoding.names(contentEncoding: lines).allSatisfy(transport.decodedCodings.contains)
         return isDecoded ? nil : .coding
     }

@@ -10,8 +10,7 @@ extension ClientRecord {
     /// Returns a digest of the request fields on which a response depends.
     static func selection(_ request: URLRequest, _ fields: [ResponseField]) -> String {
         RequestSelection.digest(
-            vary: fields.filter { $0.name.lowercased() == "vary" }.map(\.value),
-            sent: (request.allHTTPHeaderFields ?? [:]).keys
+            vary: fields.lines("vary"), sent: (request.allHTTPHeaderFields ?? [:]).keys
         ) { request.value(forHTTPHeaderField: $0) }
     }
 

@@ -21,7 +21,8 @@ struct OpenResponse: Sendable {
     let confirmed: VerifiedDictionary?
     let reader: BodyReader
     let mayKeep: Bool
-    let generation: Int
+    /// nil if nothing may be kept.
+    let generation: Int?
     /// Milliseconds since 1970.
     let receivedAt: Int64
     var isRetry = false
@@ -37,7 +38,7 @@ struct OpenResponse: Sendable {
             // RFC 9110 section 5.3: lines of the same name are one list.
             fields[name] = fields[name].map { $0 + ", " + value } ?? value
         }
-        if let bodyBytes, coding.map({ $0 != .identity }) == true || confirmed != nil {
+        if let bodyBytes, isDecoded || confirmed != nil {
             fields["Content-Length"] = "\(bodyBytes)"
         }
         let response = HTTPURLResponse(
@@ -47,10 +48,15 @@ struct OpenResponse: Sendable {
         return response
     }
 
+    /// True if the client or the transport has undone the coding that the head names.
+    private var isDecoded: Bool {
+        coding.map { $0 != .identity } ?? exchange.isDecodedByTransport(head, of: request)
+    }
+
     /// RFC 9111 section 3.2: a 304 updates the stored fields.
     private var shownFields: [(name: String, value: String)] {
         guard let confirmed else {
-            let hidden = coding.map { $0 != .identity } == true ? Self.codingFields : []
+            let hidden = isDecoded ? Self.codingFields : []
             return head.fields.filter { !hidden.contains($0.name.lowercased()) }
         }
         let sent = head.fields.filter { !Self.codingFields.contains($0.name.lowercased()) }
@@ -130,8 +136,9 @@ struct OpenResponse: Sendable {
                 digest: body.digest, bytes: body.count, operation: exchange.operation,
                 confirming: old?.record.dictionary, receivedAt: receivedAt / 1000, storedAt: receivedAt)
             let fields = storedFields(updating: old)
-            let record = ClientRecord(
-                dictionary: dictionary, fields: fields, selection: ClientRecord.selection(completed, fields))
+            // A later GET of the URL asks for something else than this content did.
+            let selection = isGet ? ClientRecord.selection(completed, fields) : nil
+            let record = ClientRecord(dictionary: dictionary, fields: fields, selection: selection)
             let isKept = try await exchange.dictionaries.keep(record, body, generation: generation)
             if dictionary.cameStale {
                 exchange.options.onEvent(.notKept(url, cause: UnkeptCause.stale.rawValue))

@@ -44,7 +44,8 @@ public struct AsyncHTTPTransport: Transport {
         if let body = request.httpBody { message.body = .bytes(ByteBuffer(bytes: body)) }
         let deadline = NIODeadline.now() + .seconds(seconds)
         let response = try await connections.client.execute(message, deadline: deadline)
-        let pieces = Pieces(response.body, until: deadline)
+        let pieces = await Pieces(
+            response.body, until: deadline, on: connections.client.eventLoopGroup.next())
         return TransportResponse(
             status: Int(response.status.code),
             fields: response.headers.map { (name: $0.name, value: $0.value) },
@@ -65,26 +66,38 @@ private final class Connections: Sendable {
 /// The rest of a body. Its reader asks for one piece at a time.
 private actor Pieces {
     private var rest: HTTPClientResponse.Body.AsyncIterator
-    private let deadline: NIODeadline
+    /// The piece that is waited for.
+    private var current: Task<Data?, any Error>?
+    private var isLate = false
+    /// One for all pieces, and of the loop: a task that sleeps takes memory until its time, even if it is cancelled.
+    private var alarm: Scheduled<Void>?
 
-    init(_ body: HTTPClientResponse.Body, until deadline: NIODeadline) {
+    init(_ body: HTTPClientResponse.Body, until deadline: NIODeadline, on loop: any EventLoop) async {
         rest = body.makeAsyncIterator()
-        self.deadline = deadline
+        alarm = loop.scheduleTask(deadline: deadline) { [weak self] in
+            Task { await self?.expire() }
+        }
     }
+
+    deinit { alarm?.cancel() }
 
     /// Returns the next piece; throws if it has not come by the deadline, which AsyncHTTPClient itself forgets with the head.
     func next() async throws -> Data? {
-        let left = (deadline - .now()).nanoseconds
-        return try await withThrowingTaskGroup(of: Data?.self) { group in
-            // The first one ends the other; without a reader the request is cancelled.
-            defer { group.cancelAll() }
-            group.addTask { try await self.draw() }
-            group.addTask {
-                try await Task.sleep(nanoseconds: UInt64(max(0, left)))
-                throw HTTPClientError.deadlineExceeded
-            }
-            return try await group.next() ?? nil
+        let task = isLate ? nil : Task { try await draw() }
+        current = task
+        // Without a reader the request is cancelled, and the body may end in silence.
+        let piece = await withTaskCancellationHandler {
+            await task?.result
+        } onCancel: {
+            task?.cancel()
         }
+        guard let piece, !isLate else { throw HTTPClientError.deadlineExceeded }
+        return try piece.get()
+    }
+
+    private func expire() {
+        isLate = true
+        current?.cancel()
     }
 
     private func draw() async throws -> Data? {

@@ -1,4 +1,5 @@
 public import Foundation
+internal import Primitives
 
 #if canImport(FoundationNetworking)
 public import FoundationNetworking
@@ -63,8 +64,8 @@ public struct TransportResponse: Sendable {
 
     /// Returns a body that is whole already as one piece.
     static func pieces(of body: Data) -> @Sendable () async throws -> Data? {
-        let rest = OnePiece(body)
-        return { await rest.take() }
+        let rest = Guarded<Data?>(body)
+        return { rest.withLock { $0.take() } }
     }
 
     /// Returns the lines of a field, by its name in lower case.
@@ -74,15 +75,4 @@ public struct TransportResponse: Sendable {
 
     /// True if the response says that it is a dictionary for later ones.
     var offersDictionary: Bool { status == 200 && !lines("use-as-dictionary").isEmpty }
-}
-
-private actor OnePiece {
-    private var piece: Data?
-
-    init(_ piece: Data) { self.piece = piece }
-
-    func take() -> Data? {
-        defer { piece = nil }
-        return piece
-    }
 }

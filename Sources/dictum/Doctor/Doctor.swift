@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import DictionaryFiles
 internal import HTTP
 
 /// Requests a URL as browsers do, with and without a dictionary, in several orders; blocking.
@@ -150,7 +151,7 @@ struct Doctor: Sendable {
 
     private func probe(
         _ offer: DoctorProbe.Offer, _ seen: inout DoctorObservations, at other: FetchURL? = nil,
-        by client: FetchClient, _ dictionary: HeldDictionary? = nil
+        by client: FetchClient, _ dictionary: VerifiedDictionary? = nil
     ) throws(FetchError) {
         let visit = FetchVisit(
             url: other ?? url, accepted: Self.accepted, offered: dictionary, fields: fields, content: content
@@ -203,8 +204,8 @@ struct Doctor: Sendable {
         }
     }
 
-    private static func unknown() -> HeldDictionary {
+    private static func unknown() -> VerifiedDictionary {
         let bytes = (0..<unknownBytes).map { _ in UInt8.random(in: 0 ... .max) }
-        return HeldDictionary(Body(bytes))
+        return VerifiedDictionary(Body(bytes))
     }
 }

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import DictionaryFiles
 internal import HTTP
 
 struct DoctorProbe: Sendable {
@@ -119,5 +120,16 @@ struct DoctorDictionary: Sendable {
     }
 
     /// The dictionary in the form in which a request offers it.
-    var held: HeldDictionary { HeldDictionary(body, url: url.text, offer: offer) }
+    var held: VerifiedDictionary { VerifiedDictionary(body, url: url.text, offer: offer) }
+}
+
+extension VerifiedDictionary {
+    /// Makes a dictionary for the requests of this process alone.
+    init(_ body: Body, url: String = "", offer: UseAsDictionary? = nil) {
+        let dictionary = CachedDictionary(
+            url: url, match: offer?.match ?? "", matchDest: offer?.matchDest ?? [], id: offer?.id ?? "",
+            digest: body.digest.hex, bytes: body.count, etag: nil, storedAt: 0, usableSeconds: 0, expiresAt: 0
+        )
+        self.init(record: ClientRecord(dictionary: dictionary, fields: []), body: body)
+    }
 }

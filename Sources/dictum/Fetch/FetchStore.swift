@@ -14,7 +14,7 @@ struct FetchStore: Sendable {
     /// The credentials that a request sends; nil for none.
     private let user: String?
     /// Read before a request is sent: what is removed meanwhile, by another process, stays away.
-    private var generation = 0
+    private var generation: Int?
 
     init(directory: String, user: String? = nil) {
         self.directory = directory
@@ -22,14 +22,14 @@ struct FetchStore: Sendable {
         opened = Result {
             try ClientStore.persistent(at: URL(fileURLWithPath: directory), limit: Self.limit)
         }
-        generation = (try? use { await $0.generation }.get()) ?? 0
+        generation = try? use { await $0.begin() }.get()
     }
 
     /// Returns the dictionary to offer for a URL, and the one that came from the URL itself, even if it has expired.
-    func held(for url: FetchURL, at milliseconds: Int64) -> (offered: HeldDictionary?, own: HeldDictionary?) {
-        let found = use { await $0.held(for: url.target, now: milliseconds) }
-        guard case .success(let held) = found else { return (nil, nil) }
-        return (held.best.map(HeldDictionary.init), held.own.map(HeldDictionary.init))
+    func held(for url: FetchURL, at milliseconds: Int64) -> (
+        best: VerifiedDictionary?, own: VerifiedDictionary?
+    ) {
+        (try? use { await $0.held(for: url.target, now: milliseconds) }.get()) ?? (nil, nil)
     }
 
     /// Returns true if a dictionary that came from this URL may be offered.
@@ -63,32 +63,5 @@ struct FetchStore: Sendable {
             }
             return result.take() ?? .failure(CancellationError())
         }
-    }
-}
-
-/// A dictionary whose body has been checked against its digest.
-struct HeldDictionary: Sendable {
-    let record: CachedDictionary
-    let body: Body
-    var vary: [ResponseField] = []
-    /// A digest of the request fields on which the response depends; nil if it answers no request.
-    var selection: String?
-}
-
-extension HeldDictionary {
-    init(_ held: VerifiedDictionary) {
-        self.init(
-            record: held.record.dictionary, body: held.body,
-            vary: held.record.fields.filter { $0.name.lowercased() == "vary" },
-            selection: held.record.selection)
-    }
-
-    /// Makes a dictionary for the requests of this process alone.
-    init(_ body: Body, url: String = "", offer: UseAsDictionary? = nil) {
-        record = CachedDictionary(
-            url: url, match: offer?.match ?? "", matchDest: offer?.matchDest ?? [], id: offer?.id ?? "",
-            digest: body.digest.hex, bytes: body.count, etag: nil, storedAt: 0, usableSeconds: 0, expiresAt: 0
-        )
-        self.body = body
     }
 }

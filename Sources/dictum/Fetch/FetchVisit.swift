@@ -8,9 +8,9 @@ struct FetchVisit: Sendable {
     let url: FetchURL
     let accepted: CodingList
     /// The dictionary that the request names, by default none.
-    var offered: HeldDictionary?
+    var offered: VerifiedDictionary?
     /// The dictionary of this URL, fresh or not, if the request asks whether it is still current.
-    var asked: HeldDictionary?
+    var asked: VerifiedDictionary?
     /// The user's own fields.
     var fields = RequestFields()
     var content = FetchContent()
@@ -25,10 +25,10 @@ struct FetchVisit: Sendable {
         headers.append(.userAgent, "dictum-fetch")
         headers.append(.accept, "*/*")
         headers.append(.acceptEncoding, accepted.acceptEncoding(withDictionary: offered != nil))
-        for (name, value) in offered?.record.advertisement ?? [] {
+        for (name, value) in offered?.record.dictionary.advertisement ?? [] {
             if let name = HeaderName(name) { headers.append(name, value) }
         }
-        if let etag = asked?.record.etag { headers.append(.ifNoneMatch, etag) }
+        if let etag = asked?.record.dictionary.etag { headers.append(.ifNoneMatch, etag) }
         content.add(to: &headers)
         fields.add(to: &headers)
         return RequestHead(method: content.method, target: target, headers: headers)
@@ -42,7 +42,7 @@ struct FetchVisit: Sendable {
     /// Returns true if a response confirms another body than the one that was asked about.
     func isOfAnotherBody(_ response: FetchResponse) -> Bool {
         guard response.head.status == .notModified, let asked else { return false }
-        return !OwnCondition.isConfirmed(asked.record, by: response.head.headers.values(.etag))
+        return !OwnCondition.isConfirmed(asked.record.dictionary, by: response.head.headers.values(.etag))
     }
 
     /// Returns the body of a response, decoded and verified; for a 304, the body that it confirms, and a part as it came.
@@ -72,7 +72,7 @@ struct FetchVisit: Sendable {
             return try CachedDictionary(
                 status: Int(response.head.status.rawValue),
                 fields: { name in HeaderName(name).map { headers.values($0) } ?? [] },
-                of: url.target, digest: body.digest, bytes: body.count, confirming: asked?.record,
+                of: url.target, digest: body.digest, bytes: body.count, confirming: asked?.record.dictionary,
                 receivedAt: response.receivedAt, storedAt: SystemClock.unixMilliseconds)
         } catch {
             throw NotKept(error, headers)
@@ -84,14 +84,14 @@ struct FetchVisit: Sendable {
         let lines = response.head.headers.values(.vary)
         let sent = lines.map { ResponseField(name: HeaderName.vary.text, value: $0) }
         // A 304 need not repeat them.
-        let vary = sent.isEmpty && response.head.status == .notModified ? asked?.vary ?? [] : sent
+        let vary = sent.isEmpty && response.head.status == .notModified ? asked?.record.fields ?? [] : sent
         return ClientRecord(dictionary: record, fields: vary, selection: selection(vary))
     }
 
-    /// Returns a digest of the request fields on which a response with this Vary depends.
-    private func selection(_ vary: [ResponseField]) -> String? {
+    /// Returns a digest of the request fields on which a response with these fields depends.
+    private func selection(_ responseFields: [ResponseField]) -> String? {
         guard let headers = try? request().headers else { return nil }
-        return RequestSelection.digest(vary: vary.map(\.value), sent: fields.names) { name in
+        return RequestSelection.digest(vary: responseFields.lines("vary"), sent: fields.names) { name in
             let lines = HeaderName(name).map { headers.values($0) } ?? []
             return lines.isEmpty ? nil : lines.joined(separator: ", ")
         }
@@ -106,7 +106,8 @@ struct FetchVisit: Sendable {
             coding: (coding ?? .identity).token, bodyBytes: body.count, wireBytes: response.body.count,
             savedPercent: FetchReport.savedPercent(body: body.count, wire: response.body.count),
             sha256: body.digest.hex, advertised: offered?.body.digest.hex,
-            dictionaryID: offered.flatMap { $0.record.id.isEmpty ? nil : $0.record.id }, stored: isStored,
+            dictionaryID: offered.map(\.record.dictionary.id).flatMap { $0.isEmpty ? nil : $0 },
+            stored: isStored,
             revalidated: response.head.status == .notModified && asked != nil, milliseconds: milliseconds)
     }
 
@@ -128,10 +129,12 @@ extension FetchVisit {
         // Nobody can decode a part of a delta.
         guard accepted.usesDictionaries, content.mayUseDictionaries, !fields.has("range") else { return }
         let held = store.held(for: url, at: SystemClock.unixMilliseconds)
-        offered = held.offered
+        offered = held.best
         let isConditional = OwnCondition.fields.contains(where: fields.has)
-        let tag = OwnCondition.entityTag(of: held.own?.record, isConditional: isConditional)
-        guard tag != nil, let own = held.own, own.selection == selection(own.vary) else { return }
+        let tag = OwnCondition.entityTag(of: held.own?.record.dictionary, isConditional: isConditional)
+        guard tag != nil, let own = held.own, own.record.selection == selection(own.record.fields) else {
+            return
+        }
         asked = own
     }
 }

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import DictionaryFiles
 internal import Foundation
 internal import HTTP
 internal import Primitives
@@ -63,7 +64,7 @@ struct Fetcher: Sendable {
     ) throws(FetchError) -> (FetchVisit, FetchResponse, Body) {
         let response = try exchange(visit, deadline)
         if let asked = visit.asked, visit.isOfAnotherBody(response) {
-            store.remove(asked.record)
+            store.remove(asked.record.dictionary)
             warn("the server confirmed another body than the one that is held; the request is sent once more")
             return try loadPlain(visit.plain, deadline)
         }
@@ -72,7 +73,7 @@ struct Fetcher: Sendable {
         } catch {
             guard case .coding(let cause) = error, let offered = visit.offered else { throw error }
             let failure = DecodingFailure(cause, method: visit.content.method.text)
-            if failure.dropsDictionary { store.remove(offered.record) }
+            if failure.dropsDictionary { store.remove(offered.record.dictionary) }
             guard failure.asksAgain else { throw error }
             warn("\(error); the dictionary was dropped, and the request is sent once more without one")
         }
@@ -103,11 +104,9 @@ struct Fetcher: Sendable {
 
     /// Keeps the body if it is a dictionary; a cache that cannot be written is only a warning.
     private func keep(_ visit: FetchVisit, _ response: FetchResponse, _ body: Body) throws(NotKept) {
-        let target = visit.url.target
-        if target.isTrustworthy,
-            ClearSiteData.endsDictionaries(response.head.headers.values(.clearSiteData))
-        {
-            store.removeAll(of: target.origin)
+        // Also over plain http, where dictionaries are kept as well.
+        if ClearSiteData.endsDictionaries(response.head.headers.values(.clearSiteData)) {
+            store.removeAll(of: visit.url.target.origin)
             throw NotKept("Clear-Site-Data")
         }
         if visit.forbidsStoring { throw NotKept() }
@@ -116,7 +115,9 @@ struct Fetcher: Sendable {
             guard accepted.usesDictionaries else { throw NotKept() }
             record = try visit.record(response, body)
         } catch {
-            if response.head.status == .notModified, let own = visit.asked { store.remove(own.record) }
+            if response.head.status == .notModified, let own = visit.asked {
+                store.remove(own.record.dictionary)
+            }
             throw error
         }
         let isKept: Bool

@@ -30,6 +30,12 @@ public let CLOCK_MONOTONIC = clockid_t(rawValue: 6)
 public let CLOCK_THREAD_CPUTIME_ID = clockid_t(rawValue: 16)
 public func clock_gettime(_ clock: clockid_t, _ time: UnsafeMutablePointer<timespec>) -> Int32 { 0 }
 
+public let O_WRONLY: Int32 = 1
+public let O_CREAT: Int32 = 0x200
+public let O_EXCL: Int32 = 0x800
+public let O_CLOEXEC: Int32 = 0x100_0000
+public func open(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: UInt16) -> Int32 { 0 }
+
 public func pow(_ base: Double, _ exponent: Double) -> Double { base }
 
 public func rename(_ from: UnsafePointer<CChar>, _ to: UnsafePointer<CChar>) -> Int32 { 0 }

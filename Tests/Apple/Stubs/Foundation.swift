@@ -88,9 +88,12 @@ public final class FileManager: NSObject {
 
 public final class FileHandle: NSObject {
     public init?(forReadingAtPath path: String) {}
+    public init(fileDescriptor: Int32, closeOnDealloc: Bool) {}
     public init(forUpdating url: URL) throws {}
     @available(macOS 10.15.4, iOS 13.4, *)
     public func read(upToCount count: Int) throws -> Data? { nil }
+    @available(macOS 10.15.4, iOS 13.4, *)
+    public func write(contentsOf data: Data) throws {}
     @available(macOS 10.15, iOS 13.0, *)
     public func synchronize() throws {}
     @available(macOS 10.15, iOS 13.0, *)

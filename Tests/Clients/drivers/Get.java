@@ -13,6 +13,7 @@ final class Get {
                 continue;
             }
             try (Response response = client.newCall(new Request.Builder().url(word).headers(fields.build()).build()).execute()) {
+                System.out.print(response.header("Content-Encoding", ""));
                 System.out.write(response.body().bytes());
             }
         }

@@ -13,4 +13,5 @@ with requests.Session() as session:
     for scheme in ["http://", "https://"]:
         session.mount(scheme, DictionaryAdapter(Dictionaries(store)))
     for url in words[len(headers):]:
-        sys.stdout.buffer.write(session.get(url, headers=headers, timeout=30).content)
+        response = session.get(url, headers=headers, timeout=30)
+        sys.stdout.buffer.write(response.headers.get("Content-Encoding", "").encode() + response.content)

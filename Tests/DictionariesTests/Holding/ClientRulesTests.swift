@@ -32,6 +32,24 @@ import Testing
         #expect(CodedContent.needsDecoding(bytes: 0, .dcz) && CodedContent.needsDecoding(bytes: 0, .dcb))
     }
 
+    @Test(arguments: [
+        ("/a/x", "?v=1", "/a/y", "?v=1", false), ("/a/x", "?v=1", "/a/x?v=2", "?v=1", true),
+        ("/docs/a/1", "/docs/*", "/docs/b/2", "/docs/*", true), ("/a/1", "x*", "/b/1", "x*", false),
+        ("/a/1", "x*", "/b/1", "/a/x*", true), ("/a", "/b", "/a", "/c", false),
+        ("/a", "https://api.test/b", "/c", "/b", true),
+    ])
+    func `a dictionary replaces those with the same pattern, however it is written`(
+        path: String, match: String, otherPath: String, otherMatch: String, isSame: Bool
+    ) {
+        let keys = [(path, match), (otherPath, otherMatch)].map { path, match in
+            CachedDictionary(
+                url: "https://api.test\(path)", match: match, matchDest: [], id: "", digest: "", bytes: 1,
+                etag: nil, storedAt: 0, usableSeconds: 0, expiresAt: 0
+            ).key
+        }
+        #expect((keys[0] == keys[1]) == isSame)
+    }
+
     @Test func `a client asks for a 304 by its own tag unless the request has a condition`() {
         #expect(OwnCondition.entityTag(of: held(etag: "\"a\""), isConditional: false) == "\"a\"")
         #expect(OwnCondition.entityTag(of: held(etag: "\"a\""), isConditional: true) == nil)

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import DictionaryFiles
 internal import HTTP
 internal import TestSupport
 internal import Testing
@@ -45,7 +46,7 @@ struct SeenURL {
         let first = fetchResponse(.init(fields: fields))
         let dictionary = DoctorDictionary(source: .own, url: url, response: first, body: Body(Self.body))
         if hasDictionary { seen.dictionary = dictionary }
-        let unknown = HeldDictionary(record: dictionary.held.record, body: Body(feed(99)))
+        let unknown = VerifiedDictionary(record: dictionary.held.record, body: Body(feed(99)))
         for request in requests {
             var response = Response(fields: fields)
             if request.offer == .held { response.fields["Content-Encoding"] = "dcz" }
