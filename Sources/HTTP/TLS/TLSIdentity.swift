@@ -32,6 +32,14 @@ internal import Glibc
         unsafe EVP_PKEY_free(key)
     }
 
+    /// True if OpenSSL serves it: it refuses short keys and weak signatures.
+    var isServable: Bool {
+        TLSErrorQueue.clear()
+        guard let context = unsafe SSL_CTX_new(TLS_server_method()) else { return false }
+        defer { unsafe SSL_CTX_free(context) }
+        return unsafe serve(context)
+    }
+
     /// Puts certificate, chain and key into a context.
     func serve(_ context: OpaquePointer) -> Bool {
         // Safe: the context counts its own references.

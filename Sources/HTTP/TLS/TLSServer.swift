@@ -64,7 +64,8 @@ package final class TLSServer: Sendable {
         let isDue = !former.refused.isEmpty && now - former.refusedAt >= Self.againMilliseconds
         guard stamps != former.stamps || isDue else { return complaints(former) }
         var next = former
-        (next.stamps, next.refused, next.refusedAt, next.told) = (stamps, [], now, [])
+        (next.stamps, next.refused, next.refusedAt) = (stamps, [], now)
+        if stamps != former.stamps { next.told = [] }
         let isRead = readChanged(of: former, into: &next)
         state.withLock { [next] in $0 = next }
         // Reported once per change: certificate and key are two files, and one is written before the other.
@@ -91,7 +92,7 @@ package final class TLSServer: Sendable {
             next.context = try TLSServerContext(settings, next.certificates, ticketKeys: ticketKeys)
             return isRead || next.refused.count < former.refused.count
         } catch {
-            next.certificates = former.certificates
+            // What has been read waits in `certificates` until the rest is right.
             next.refused.append(error)
             return false
         }
@@ -115,6 +116,9 @@ struct TLSServed: Sendable {
         file = files.certificate
         let identity = try TLSIdentity(certificate: files.certificate, privateKey: files.privateKey)
         self.identity = identity
+        guard identity.isServable else {
+            throw TLSError(file, "is not accepted by OpenSSL (\(TLSErrorQueue.take()))")
+        }
         staple = try files.ocsp.map { file throws(TLSError) in try identity.staple(file) }
     }
 

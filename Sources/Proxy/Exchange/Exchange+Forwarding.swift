@@ -146,8 +146,9 @@ extension Exchange {
             forward(head, to: next, of: upstream, carriedBy: carrier)
             return true
         case .retryAnywhere, .retryElsewhere:
-            // The choice may begin the trial of an address, so that a request must follow.
-            guard mayGoOn, takeFromBudget(),
+            let isElsewhere = upstream.count > attempt.failedServers.count + 1
+            // The budget comes before the choice, which may begin the trial of an address: then a request must follow.
+            guard mayGoOn, isElsewhere || verdict == .retryAnywhere, takeFromBudget(),
                 let next = next(after: address, orStay: verdict == .retryAnywhere)
             else { return false }
             proxy.metrics.countRetry(.noAnswer)

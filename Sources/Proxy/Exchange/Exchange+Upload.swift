@@ -84,7 +84,6 @@ extension Exchange {
     // MARK: Bodies that are refused
 
     func refuseUnknownDictionary() {
-        upload.decoding?.giveUp()
         refuseUpload(.unknownDictionary(isOn: acceptsCodedBodies), .requestDictionary)
     }
 

@@ -167,8 +167,8 @@ extension Exchange: RequestHandler {
     }
 
     func receivedEnd(trailers: Headers) {
-        guard !awaitsWindow else { return }
         upload.receivedEnd()
+        guard !awaitsWindow else { return }
         if upload.decoding != nil {
             upload.decoding?.receivedEnd(trailers)
             advanceUpload()
@@ -196,6 +196,7 @@ extension Exchange: RequestHandler {
 
     /// Ends a request whose body is refused.
     func refuseUpload(_ problem: ProblemResponse, _ reason: RejectionReason? = nil) {
+        upload.decoding?.giveUp()
         abortUpstream()
         if phase.isSent { return abort() }
         refuse(problem, reason)
@@ -355,7 +356,7 @@ extension Exchange {
 
     /// Ends a response that cannot be completed, so that it does not look complete.
     func abort() {
-        // In each phase before the end: a response of Dictum's own has none, but may have begun. Behind the end the connection
+        // In each phase before the end, since a response may have begun in any. Behind the end the connection
         // may carry another request.
         if !phase.isOver { client.abort(isUpstreams: record.fault?.isUpstreams ?? false) }
         account(isComplete: false)

@@ -31,8 +31,8 @@
   const fetchTwin = async (path) => {
     busy.add(path);
     const at = Date.now(), former = read()[path];
-    // A path that gives no dictionary is asked again after a minute, and then later and later, up to an hour.
-    let life = former?.gives === false ? Math.min((former.until - former.at) / 500, 3600) : 60, gives = false;
+    // A path that gives no dictionary is asked again after a minute, and then later and later, up to ten minutes.
+    let life = former?.gives === false ? Math.min((former.until - former.at) / 500, 600) : 60, gives = false;
     try {
       // From this host, whatever the page's base is; where a redirect leads is no response of the path.
       const response = await fetch(location.origin + twin + path, { cache: "reload", priority: "low", redirect: "manual" });

@@ -37,9 +37,13 @@ struct ObservedRoutes: Sendable {
         _ key: Key, isMeasured: Bool = false, _ change: (inout ObservedTally) -> Void
     ) {
         let hasOwn = tallies[key] != nil || isMeasured && tallies.count < Self.countMax
-        change(
-            &tallies[hasOwn ? key : Key(route: key.route, authority: "", match: ""), default: ObservedTally()]
-        )
+        let key = hasOwn ? key : Key(route: key.route, authority: "", match: "")
+        let isNew = tallies[key] == nil
+        change(&tallies[key, default: ObservedTally()])
+        // A response that was under way when a reload ended the observation of its route.
+        if isNew, !observed.contains(key.route) {
+            tallies[key]?.observing.run(false, now: SystemClock.monotonicNanoseconds)
+        }
     }
 }
 

@@ -135,7 +135,7 @@ enum Front: String, CaseIterable, CustomTestStringConvertible {
                 ("127.0.0.1:8080", "127.0.0.1:\(dictum)"),
                 ("api.example.com:444", "localhost:\(port)"),
                 ("/etc/dictum/tls/fullchain.pem", certificates.file("server.pem")),
-                ("/etc/dictum/tls/key.pem", certificates.file("server.key")),
+                ("/etc/dictum/tls/privkey.pem", certificates.file("server.key")),
             ], in: text)
         return try Front.caddy.start(configuredBy: own, in: folder)
     }

@@ -47,6 +47,38 @@ import Testing
         Issue.record("the machine is too busy")
     }
 
+    @Test func `what is renewed while another file is wrong is in use once that is right`() throws {
+        try certificates.copy("ca.pem", to: "clients.pem")
+        var settings = TLSServerSettings(certificates: [
+            .init(certificate: certificates.file("server.pem"), privateKey: certificates.file("server.key"))
+        ])
+        settings.clientAuthority = certificates.file("clients.pem")
+        let server = try TLSServer(settings, ticketKeys: TLSTicketKeys())
+        let end = server.current.endSeconds
+        try certificates.write("half", to: "clients.pem")
+        #expect(server.refresh().count == 1)
+        try certificates.issue("server", names: "DNS:localhost", days: 90)
+        #expect(server.refresh().count == 1, "the authority is wrong still")
+        #expect(server.current.endSeconds == end)
+        try certificates.copy("ca.pem", to: "clients.pem")
+        #expect(server.refresh() == [.read])
+        #expect(server.current.endSeconds > end)
+    }
+
+    @Test func `what is complained of is told once, also while another file is refused`() throws {
+        try certificates.issue("left", names: "DNS:left.test", days: -1)
+        let files = ["server", "left"].map {
+            TLSServerSettings.Files(
+                certificate: certificates.file("\($0).pem"), privateKey: certificates.file("\($0).key"))
+        }
+        let server = try TLSServer(TLSServerSettings(certificates: files), ticketKeys: TLSTicketKeys())
+        try certificates.write("half", to: "server.key")
+        #expect(server.refresh(now: 1_000).count == 1)
+        #expect(server.refresh(now: 2_000).count == 1, "of the one that has expired")
+        for minute in 1...3 { #expect(server.refresh(now: Int64(minute) * 61_000) == []) }
+        #expect(server.refresh(now: 200_000) == [])
+    }
+
     @Test func `a certificate that nobody renews keeps no other one of its listener from being renewed`()
         throws
     {

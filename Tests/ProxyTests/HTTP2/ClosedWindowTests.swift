@@ -248,14 +248,14 @@ private let large = Noise.bytes(900_000, seed: 5).map { UInt8(ascii: "a") + $0 %
 
     @Test func `a request that is refused while it waits for a place keeps one place at most`() throws {
         let proxy = try TestProxy(
-            Origin { _, connection in connection.send(json(small)) }, upstream: "max_requests: 2")
+            Origin { _, connection in connection.send(json(small)) }, upstream: "max_requests: 4")
         let shared = proxy.server.context.shared
         // Others have all of the memory.
         #expect(shared.coding.memory.reserve(shared.coding.memory.limitBytes))
         let peer = try proxy.connectHTTP2(settings: [(4, 1)])
         peer.request(1, "/small")
         peer.request(3, "/small")
-        try waitUntil("both places are taken") {
+        try waitUntil("the client has its half of the places") {
             proxy.origin.requests.count == 2 && shared.places.counts.taken == 2
         }
         peer.request(5, "/small", method: "POST", endsStream: false)
