@@ -43,7 +43,7 @@ public final class ClientStore: Sendable {
 
     /// Removes the dictionaries of all users; requests on their way keep nothing any more.
     public func removeAll() async {
-        // Users of earlier runs, and of other processes, have folders only; each request begins with one.
+        // Users of earlier runs, and of other processes, have folders only; each request that may keep something begins with one.
         for user in limit.users { user.remove() }
     }
 

@@ -40,12 +40,14 @@ package actor LinkedFetches {
 
     /// Fetches all that waits at once, and waits for the one that is on its way.
     package func fetchAll() async {
-        while current != nil || !waiting.isEmpty { await fetchFirst() }
+        while !Task.isCancelled, current != nil || !waiting.isEmpty { await fetchFirst() }
     }
 
     /// Fetches the first, unless another one is on its way; waits for that.
     private func fetchFirst() async {
-        let task = current ?? Task { await fetch(waiting.removeFirst()) }
+        // What another one has begun ends with that one's will alone.
+        if let current { return await current.value }
+        let task = Task { await fetch(waiting.removeFirst()) }
         current = task
         await withTaskCancellationHandler {
             await task.value
@@ -57,7 +59,7 @@ package actor LinkedFetches {
     private func fetch(_ next: (url: URL, fetch: Fetch)) async {
         defer { current = nil }
         // It may have failed since it was added.
-        guard !hasFailed(next.url), await !next.fetch(next.url) else { return }
+        guard !hasFailed(next.url), await !next.fetch(next.url), !Task.isCancelled else { return }
         failed = failed.suffix(Self.failedMax - 1) + [(next.url, now())]
     }
 

@@ -47,10 +47,12 @@ package actor UserDictionaries {
         records().contains { $0.dictionary.url == target.text && $0.dictionary.isUsable(at: seconds) }
     }
 
-    /// Returns true if a dictionary with this content is held for the same match.
-    package func has(_ dictionary: CachedDictionary) -> Bool {
-        records().contains {
-            $0.dictionary.digest == dictionary.digest && $0.dictionary.key == dictionary.key
+    /// Returns true if a usable dictionary with this content is held for the same match, or one that came from another URL: what
+    /// the server has named since is newer.
+    package func has(_ dictionary: CachedDictionary, at seconds: Int64) -> Bool {
+        records().map(\.dictionary).contains {
+            $0.key == dictionary.key && $0.isUsable(at: seconds)
+                && ($0.digest == dictionary.digest || $0.url != dictionary.url)
         }
     }
 

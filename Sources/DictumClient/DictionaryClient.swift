@@ -86,7 +86,7 @@ public struct DictionaryClient: Sendable {
             throw DictionaryClientError.notPreloaded(error.rawValue)
         }
         let dictionaries = store.dictionaries(of: user)
-        guard await !dictionaries.has(dictionary) else { return }
+        guard await !dictionaries.has(dictionary, at: now / 1000) else { return }
         let isKept =
             body.count <= options.dictionaryBytesMax
             ? try await dictionaries.keep(

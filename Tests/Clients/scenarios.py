@@ -1,6 +1,7 @@
 """What each client of the page must do: first behind Dictum, then against servers that are scripted."""
 
 import base64
+import gzip
 import hashlib
 import json
 import pathlib
@@ -176,6 +177,7 @@ class AgainstScript:
             ("Vary: * in a second line", False, "OWN", control("max-age=600", Vary=["Accept", "*"])),
             # RFC 9111 section 1.2.2 has a number that is too large be 2^31.
             ("a max-age of 310 digits", None, "OWN", control("max-age=" + "9" * 310)),
+            ("the same from a clock that is ahead", None, "OWN", control("max-age=" + "9" * 310, Date=date(60))),
             ("a ttl of 310 digits", None, "OWN, ttl=" + "9" * 310, control("max-age=600")),
             ("an Age of 310 digits", False, "OWN", control("max-age=600", Age="9" * 310)),
         ])
@@ -280,12 +282,19 @@ class AgainstScript:
     def test_a_coding_that_is_not_undone_stays_in_the_head(self):
         if not self.client.shows_coding:
             return
-        server = Server(lambda path, _: (200, {"Content-Encoding": "unknown"}, b"body"))
+        answers = {"/unknown": ("unknown", b"body"), "/upper": ("GZIP", gzip.compress(b"body"))}
+
+        def answer(path, _):
+            coding, body = answers[path]
+            return 200, {"Content-Encoding": coding}, body
+
+        server = Server(answer)
         try:
-            body = self.client.get(self.folder / "unknown", [server.url + "/feed"])
+            unknown, upper = (self.client.get(self.folder / "unknown", [server.url + path]) for path in answers)
         finally:
             server.stop()
-        check(body == b"unknownbody", f"the app gets {body}")
+        check(unknown == b"unknownbody", f"the app gets {unknown}")
+        check(upper == b"body", f"the app gets {upper} of a coding in capitals")
 
     def test_a_store_that_fails_costs_the_app_nothing(self):
         store = self.folder / "failing"

@@ -37,6 +37,22 @@ import Testing
         #expect(server.requests.count == 3, "it is held already")
     }
 
+    @Test
+    func `what the server names is not replaced by an older dictionary that the app has again at its start`()
+        async throws
+    {
+        let (client, server) = (try folder.client(), server())
+        let file = folder.url.appendingPathExtension("json")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try feed(5).write(to: file)
+        try await client.preload(file, match: "/feed", from: feedURL)
+        _ = try await client.data(from: feedURL, using: server)
+        await client.fetchLinked()
+        try await client.preload(file, match: "/feed", from: feedURL)
+        _ = try await client.data(from: feedURL, using: server)
+        #expect(server.named == [name(of: feed(5)), nil, name(of: feed(0))])
+    }
+
     @Test func `an app that is idle need not ask for it`() async throws {
         let (events, continuation) = AsyncStream.makeStream(of: DictionaryEvent.self)
         var options = DictionaryClient.Options()

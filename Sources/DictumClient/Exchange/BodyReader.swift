@@ -60,6 +60,9 @@ actor BodyReader {
         return try await read()
     }
 
+    /// Has each further draw throw this in place of the reader's own error, which has been dealt with.
+    func fail(with error: any Error) { failure = error }
+
     /// Returns the whole body if a copy was wanted and is small enough.
     func takeCopy() -> [UInt8]? {
         defer { copy = nil }

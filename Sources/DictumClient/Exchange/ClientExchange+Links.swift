@@ -10,7 +10,9 @@ extension ClientExchange {
     /// Has the dictionaries fetched that a response of the app names.
     func followLinks(of response: OpenResponse) async {
         // What a Link names is for no operation, and a request for one would not name it.
-        guard response.mayKeep, operation == nil, let url = response.request.url else { return }
+        guard response.mayKeep, operation == nil, let url = response.request.url,
+            let generation = response.generation
+        else { return }
         let lines = response.head.lines("link")
         func resolve(_ text: String) -> (location: URL, target: TargetURI)? {
             let linked = URL(string: text, relativeTo: url)?.absoluteURL
@@ -21,12 +23,12 @@ extension ClientExchange {
             by: lines, status: response.head.status, of: response.visit.target, resolve: resolve)
         for (url, target) in linked {
             guard await !dictionaries.hasUsable(target, at: Self.now / 1000) else { continue }
-            await dictionaries.linked.add(url) { await fetchLinked($0, generation: response.generation) }
+            await dictionaries.linked.add(url) { await fetchLinked($0, generation: generation) }
         }
     }
 
     /// Fetches a dictionary for later requests; a failure is an event for the app, and returns false.
-    private func fetchLinked(_ url: URL, generation: Int?) async -> Bool {
+    private func fetchLinked(_ url: URL, generation: Int) async -> Bool {
         // After a log-out nobody needs it.
         guard await options.mayFetchLinked(url), await dictionaries.generation == generation,
             let target = ClientRequest.target(of: url)

@@ -76,7 +76,9 @@ struct OpenResponse: Sendable {
             if rule.dropsDictionary, let offered = visit.offered {
                 await exchange.drop(offered, of: request, cause: "\(error)")
             }
-            throw DictionaryClientError(error, bodyBytesMax: exchange.options.bodyBytesMax)
+            let told = DictionaryClientError(error, bodyBytesMax: exchange.options.bodyBytesMax)
+            await reader.fail(with: told)
+            throw told
         }
         await end()
         return nil
