@@ -9,11 +9,15 @@ extension Configuration {
         var limited = [("limits.client", limits.client.rate)]
         limited += routes.enumerated().map { ("routes[\($0)].limits", $1.limits.rate) }
         for (key, rate) in limited where rate == nil {
-            for name in ["burst", "by"] {
-                warn("\(key).\(name) has no effect without rate", at: reader.node(of: "\(key).\(name)"))
-            }
+            warn("\(key).burst has no effect without rate", at: reader.node(of: "\(key).burst"))
         }
-        for (place, route) in routes.enumerated() where route.dictionary?.scope == .public {
+        if limits.client.rate == nil, limits.client.by != .address {
+            warn("limits.client.by has no effect without rate", at: reader.node(of: "limits.client.by"))
+        }
+        for (place, route) in routes.enumerated() {
+            guard let dictionary = route.dictionary, dictionary.scope == .public,
+                dictionary.privateVersions != DictionaryPolicy().privateVersions
+            else { continue }
             let key = "routes[\(place)].dictionary.private_versions"
             warn("\(key) has no effect without scope: private", at: reader.node(of: key))
         }

@@ -10,6 +10,11 @@ import Testing
 
     @Test(arguments: [
         ("limits: {client: {burst: 10}}", "limits.client.burst has no effect without rate"),
+        ("limits: {client: {by: \"header:X-Key\"}}", "limits.client.by has no effect without rate"),
+        (
+            "routes: [{match: /a, dictionary: {private_versions: 4}}]",
+            "routes[0].dictionary.private_versions has no effect without scope: private"
+        ),
         ("routes: [{match: /a, limits: {burst: 10}}]", "routes[0].limits.burst has no effect without rate"),
         ("store: {max_size: 1MiB, private_max_size: 1GiB}", "store.private_max_size is larger than max_size"),
         (
