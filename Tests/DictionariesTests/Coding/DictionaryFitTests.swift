@@ -6,7 +6,7 @@ internal import Testing
         arguments: [
             (300_000, 250_000, true), (1, 0, true), (300_000, 8_388_608, true), (20_000_000, 8_388_608, true),
             (300_000, 8_388_609, false), (300_000, nil, false), (0, 250_000, false),
-            (134_217_728, 1_000, true), (134_217_729, 1_000, false), (300_000, Int.max, false),
+            (33_554_432, 1_000, true), (33_554_433, 1_000, false), (300_000, Int.max, false),
         ] as [(Int, Int?, Bool)])
     func `dcz needs a dictionary and a body whose length is known and at most 8 MiB`(
         dictionaryBytes: Int, bodyBytes: Int?, isPossible: Bool
