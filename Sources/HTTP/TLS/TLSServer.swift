@@ -8,9 +8,9 @@ package final class TLSServer: Sendable {
     package enum Refresh: Equatable, Sendable {
         /// New connections use the new files.
         case read
-        /// A new file is invalid, and what the former ones said stays in use.
+        /// A new file is invalid; the former certificate stays in use.
         case refused(TLSError)
-        /// What is in use is not what clients like; comes once.
+        /// Clients find a fault in a file that is in use; each fault comes once.
         case complaint(TLSError)
     }
 
@@ -22,7 +22,7 @@ package final class TLSServer: Sendable {
         /// The errors of the last look and its time in milliseconds; none if the context is what the files say.
         var refused: [TLSError] = []
         var refusedAt: Int64 = 0
-        /// What has been complained of.
+        /// The complaints that `refresh` has returned.
         var told: Set<String> = []
     }
 
@@ -133,7 +133,7 @@ struct TLSServed: Sendable {
         try settings.certificates.map { files throws(TLSError) in try TLSServed(files) }
     }
 
-    /// What clients will not like at this time.
+    /// The faults that clients find now: an invalid certificate, and an OCSP response that cannot be sent.
     var complaints: [TLSError] {
         var complaints: [TLSError] = []
         if let fault = identity.fault {

@@ -67,7 +67,7 @@ internal import COpenSSL
     /// The end of the first certificate to expire, in seconds since 1970.
     package var endSeconds: Int { choices.map(\.served.identity.endSeconds).min() ?? 0 }
 
-    /// What clients will not like about the files at this time.
+    /// The faults that clients find now in all certificates.
     package var complaints: [TLSError] { choices.flatMap(\.served.complaints) }
 
     /// Makes the state of a new connection, which the caller owns; nil without memory.

@@ -69,7 +69,7 @@ extension Exchange {
 
     // MARK: The client's window stays closed at the end
 
-    /// True for a response that is complete, but for its last bytes: what comes of the request now is of no use.
+    /// True while only the last bytes of the response wait for the client's window; the rest of the request is ignored.
     var awaitsWindow: Bool { lateTrailers != nil }
 
     /// Keeps the exchange until the client has room for the last bytes of its response, since its share of memory is used up.

@@ -16,7 +16,7 @@
     return kept;
   };
   const write = (path, times) => {
-    // What has been over for an hour is of no use, and tells where somebody was.
+    // An hour after its end nothing needs an entry, and it names a path that the user has visited.
     const known = Object.entries(read()).filter(([, former]) => former?.until > Date.now() - 3600_000);
     kept = { ...Object.fromEntries(known), [path]: times };
     try { localStorage.setItem(name, JSON.stringify(kept)); } catch { isBlocked = true; }

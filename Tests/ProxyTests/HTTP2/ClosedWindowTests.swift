@@ -260,7 +260,7 @@ private let large = Noise.bytes(900_000, seed: 5).map { UInt8(ascii: "a") + $0 %
         }
         peer.request(5, "/small", method: "POST", endsStream: false)
         try waitUntil("a third waits") { shared.places.counts.waiting == 1 }
-        let malformed = HTTP2Peer.block([("bad name", "1")])
+        let malformed = HTTP2Peer.block([("content_length", "1")])
         peer.send(
             HTTP2Peer.frame(HTTP2Peer.Kind.reset, stream: 1, payload: HTTP2Peer.number(8))
                 + HTTP2Peer.frame(HTTP2Peer.Kind.reset, stream: 3, payload: HTTP2Peer.number(8))

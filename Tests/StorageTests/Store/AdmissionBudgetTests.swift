@@ -4,7 +4,7 @@ import Testing
 @testable import Dictionaries
 @testable import Storage
 
-/// What a copy takes of memory, of the bytes to write and of its key, and gives back.
+/// A copy takes memory, bytes to write and its key, and gives all of them back.
 @Suite struct AdmissionBudgetTests {
     /// Budgets that nothing refills within the test.
     private let budget = AdmissionBudget(
