@@ -55,6 +55,11 @@ import Testing
         #expect(SharedRecord(bytes, named: name, keys: nil)?.body.bytes == text.bytes)
     }
 
+    @Test func `a body that does not pack is stored as it is`() throws {
+        let (record, name) = record(sampleBody(7, count: 10_000))
+        #expect(try content(record, name).suffix(10_000) == record.body.bytes[...])
+    }
+
     @Test func `a body that is too large is not shared`() {
         let (record, name) = record(Body([UInt8](repeating: 0, count: SharedRecord.bodyBytesMax + 1)))
         #expect(record.values(named: name, keys: nil) == nil)

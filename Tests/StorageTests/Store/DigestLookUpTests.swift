@@ -30,6 +30,8 @@ import Testing
         #expect(find(index, 4) == nil)
         #expect(find(index, 1, authority: "third.example") == nil)
         #expect(find(index, 1, sampleBody(2)) == nil)
+        index.insert(version(5, sampleBody(2), authority: "other.example"))
+        #expect(find(index, 5, sampleBody(2)) == nil, "nor of a body that one version has")
         for version in versions.dropLast() { _ = index.remove(version) }
         for id in 1...3 { #expect(find(index, Int64(id)) == nil) }
         #expect(find(index, 4, authority: "other.example") === versions[3])

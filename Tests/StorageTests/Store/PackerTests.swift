@@ -59,6 +59,19 @@ import Testing
         }
     }
 
+    @Test mutating func `a feed whose bodies come to have much in common is soon packed over a base again`() {
+        for number in 1...20 {
+            let body = sampleBody(number, count: 5_000)
+            _ = packer.pack(body, of: version(body, number), isShared: false)
+        }
+        // Of each sixteen one is tried: the first becomes the base, over which the next one packs well.
+        let first = (21...100).first { number in
+            let body = Body(Feed.bytes(version: number % 7, items: 30))
+            return packer.pack(body, of: version(body, number), isShared: false)?.base != nil
+        }
+        #expect(first.map { $0 <= 21 + 32 } == true)
+    }
+
     @Test mutating func `a body that others have on disk is no base, and leans on none`() throws {
         for number in 1...3 {
             let body = Body(Feed.bytes(version: number, items: 30))
@@ -109,6 +122,12 @@ import Testing
             #expect(try ZstdFrames.unpack(over, count: new.count, over: old) == new.bytes)
         }
         #expect(try ZstdFrames.unpack(ZstdFrames.pack(Body([])), count: 0) == [])
+    }
+
+    @Test func `a higher level makes a smaller frame`() throws {
+        let body = Body(Feed.bytes(version: 0, items: 300))
+        let sizes = try [1, 6, 19].map { try ZstdFrames.pack(body, level: $0).count }
+        #expect(sizes == Set(sizes).sorted(by: >), "\(sizes)")
     }
 
     @Test func `another length, another dictionary, a cut or a changed frame is an error`() throws {

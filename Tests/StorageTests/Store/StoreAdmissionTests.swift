@@ -118,6 +118,15 @@ import Testing
         #expect(!store.finds(two))
     }
 
+    @Test func `an entity tag leads to the version that had it, the first of all as well`() {
+        for seed in 0..<3 { store.admit(sampleBody(seed), etag: "\(seed)") }
+        for seed in 0..<3 {
+            let found = store.reader().version(
+                VersionKey(chain: feedChain, url: "/feed", variant: ""), etag: "\(seed)")
+            #expect(found?.digest == sampleBody(seed).digest)
+        }
+    }
+
     @Test func `a body that is the newest already is only touched`() {
         let first = store.admit(sampleBody(1), now: 1000)
         let again = store.admit(sampleBody(1), now: 1100)

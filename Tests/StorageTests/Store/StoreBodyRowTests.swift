@@ -44,6 +44,19 @@ import Testing
         return true
     }
 
+    @Test func `a row in the way that makes no sense keeps the new one out, and its body as well`() throws {
+        store.admit(body)
+        #expect(store.flush())
+        store.close()
+        try folder.sqlite("UPDATE version SET size = -1")
+        let reopened = try DictionaryStore.open(folder.database)
+        try #require(!reopened.finds(body))
+        reopened.admit(body)
+        #expect(reopened.flush())
+        #expect(try rows() == "1|1")
+        #expect(reopened.finds(body))
+    }
+
     @Test(arguments: [true, false])
     func `URLs, chains and authorities with one body share its row`(inOneBatch: Bool) async throws {
         let places = [

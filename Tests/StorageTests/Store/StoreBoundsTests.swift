@@ -1,4 +1,5 @@
 import Foundation
+import Primitives
 import Testing
 
 @testable import Dictionaries
@@ -33,6 +34,15 @@ import Testing
         #expect(store.finds(sampleBody(1)))
         #expect(!store.finds(sampleBody(2)))
         store.sweep(now: 1000)
+        #expect(!store.finds(sampleBody(1)))
+    }
+
+    @Test func `a version admitted during a sweep is swept at its own time`() throws {
+        let store = try DictionaryStore.open(":memory:")
+        _ = store.state.withLock { $0.beginExpiry() }
+        store.admit(sampleBody(1), maxAge: 20, now: 10)
+        store.state.withLock { $0.endExpiry(earliest: 1000) }
+        store.sweep(now: 30)
         #expect(!store.finds(sampleBody(1)))
     }
 

@@ -30,6 +30,27 @@ import Testing
         #expect(try folder.sqlite("PRAGMA integrity_check; SELECT count(*) FROM body") == "ok\n0")
     }
 
+    @Test func `versions are grouped by chain where chains differ by match-dest alone`() throws {
+        let folder = try StoreFolder()
+        let store = try DictionaryStore.open(folder.database)
+        let chains = [["script"], ["document"], []].map {
+            ChainKey(authority: "api.example", match: "/feed", matchDest: $0)
+        }
+        for seed in 0..<30 { store.admit(sampleBody(seed), chain: chains[seed % 3], now: 1000 + seed) }
+        #expect(store.flush())
+        store.close()
+        let catalogue = try StoreCatalogue(path: folder.database)
+        let listed = try catalogue.versions().map(\.chainKey)
+        #expect(
+            listed
+                == [[], ["document"], ["script"]].flatMap { dests in
+                    Array(
+                        repeating: ChainKey(authority: "api.example", match: "/feed", matchDest: dests),
+                        count: 10)
+                })
+        catalogue.close()
+    }
+
     @Test func `what is removed is in no file afterwards`() throws {
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database)

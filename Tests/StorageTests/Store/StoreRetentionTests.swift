@@ -128,16 +128,20 @@ import Testing
         #expect(version.holders == 1 && version.lastOffered == 9 && version.lastContact == 9)
     }
 
-    @Test
-    func `what nobody holds goes after the time that clients usually take, what is held after far longer`() {
+    /// A chain to which too few come back has the times of all.
+    @Test(arguments: [1, 64])
+    func `what nobody holds goes after the time that clients usually take, what is held after far longer`(
+        chains: Int
+    ) {
         var state = StoreState()
         // Sixty-four clients come every ten minutes.
-        var held = (0..<64).map { admit($0, to: &state, keep: 5000, now: 0) }
+        var held = (0..<64).map { admit($0, $0 % chains, to: &state, keep: 5000, now: 0) }
         for round in 1...4 {
             held = held.enumerated().map { number, version in
                 let now = round * 600 + number
                 state.advertised(version, now: now)
-                return admit(round * 100 + number, to: &state, over: version, keep: 5000, now: now)
+                return admit(
+                    round * 100 + number, number % chains, to: &state, over: version, keep: 5000, now: now)
             }
         }
         let end = 4 * 600 + 64
