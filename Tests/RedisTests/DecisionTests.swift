@@ -249,6 +249,12 @@ struct DecisionTests {
         #expect(progress.last == RedisStreamID(milliseconds: 9, sequence: 0))
     }
 
+    @Test func `an entry is appended with the length to which its stream is trimmed`() {
+        #expect(
+            RedisCommand.append(to: [0x73], [(name: [0x66], value: [0x76])], lengthMax: 7)
+                == RedisCommand("XADD", "s", "MAXLEN", "~", "7", "*", "f", "v"))
+    }
+
     @Test func `XREAD reads the same in both versions of the protocol`() throws {
         let entry = RESPValue.array([
             .bytes(Array("5-1".utf8)), .array([.bytes([0x66]), .bytes([0x76])]),

@@ -42,8 +42,8 @@ internal import Testing
         var used = 0
         var bound = 1
         while used < coded.count || decoder.hasMore {
-            // Input and room may each be a single byte.
-            let end = min(used + bound, coded.count)
+            // Input and room may each be a single byte; later there is more input than room.
+            let end = min(used + 2 * bound - 1, coded.count)
             var piece: [UInt8] = []
             used += try decoder.decode(coded.span.extracting(used..<end), upTo: bound, into: &piece)
             #expect(piece.count <= bound)

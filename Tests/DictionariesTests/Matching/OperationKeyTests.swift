@@ -24,7 +24,7 @@ struct OperationKeyTests {
             ("OP=Feed", "/graphql"),
             ("op=Feed", "/graphql?{*&}?op=Feed{&*}?"), ("a=1&op=Feed&b=2", "/graphql?{*&}?op=Feed{&*}?"),
             ("%6Fp=Feed", "/graphql?{*&}?%6Fp=Feed{&*}?"), ("op=A&op=B", "/graphql?{*&}?op=A&{*&}?op=B{&*}?"),
-            ("op=a:b*", "/graphql?{*&}?op=a{\\:}b\\*{&*}?"), ("op=\"", nil),
+            ("op=a:b*", "/graphql?{*&}?op=a{\\:}b\\*{&*}?"), ("op=\"", nil), ("o%p=Feed", "/graphql"),
         ] as [(String?, String?)])
     func `the match has the operation of the query`(query: String?, match: String?) throws {
         #expect(try Self.match(query) == match)
