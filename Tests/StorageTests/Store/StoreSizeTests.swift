@@ -77,10 +77,25 @@ import Testing
         #expect(try folder.sqlite("PRAGMA integrity_check") == "ok")
     }
 
+    @Test func `a file that a reader keeps from shrinking counts with its size on disk`() throws {
+        let folder = try StoreFolder()
+        let database = try StoreDatabase(path: folder.database)
+        try folder.sqlite("CREATE TABLE t (b); INSERT INTO t VALUES (zeroblob(1000000)); DROP TABLE t")
+        try database.checkpoint()
+        let reader = try StoreDatabase(path: folder.database, isVisitor: true)
+        try reader.read {
+            _ = try StoreDatabase.schema(of: $0)
+            try database.giveBack(pages: 1000)
+            let size = try database.size()
+            #expect(size.file > 1_000_000 && size.file == StoreFile.bytes(of: folder.database))
+        }
+    }
+
     @Test func `while another process reads for long, the log keeps to its limit and the store waits`() throws
     {
         let folder = try StoreFolder()
-        let store = try DictionaryStore.open(folder.database, maxBytes: 64 << 20)
+        let events = StoreEvents()
+        let store = try DictionaryStore.open(folder.database, maxBytes: 64 << 20, log: events.log)
         store.admit(sampleBody(0))
         #expect(store.flush())
         let reader = Process()
@@ -94,6 +109,8 @@ import Testing
         let sampler = FileSizeSampler(folder.database)
         for seed in 1..<80 { store.admit(sampleBody(seed, count: 600_000), keep: 1000, now: 1000 + seed) }
         #expect(!store.flush(timeoutSeconds: 60))
+        #expect(
+            events.errors.first?.contains("another process that reads it") == true, "it waits in memory only")
         try input.fileHandleForWriting.close()
         reader.waitUntilExit()
         #expect(store.flush(timeoutSeconds: 60))
