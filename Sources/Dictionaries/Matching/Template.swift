@@ -32,7 +32,8 @@ package struct Template: Sendable {
                 // An escaped colon ends in a brace, and a modifier behind it would repeat that.
                 if isGroupEnd, let first = text.utf8.first, "*?+".utf8.contains(first) { return nil }
                 match += text
-                isGroupEnd = false
+                // Between two placeholders there may be no text.
+                if !text.isEmpty { isGroupEnd = false }
             case .group(let name):
                 guard let value = captures[name], Covers.isExpressible(value, isPath: true) else {
                     return nil

@@ -46,7 +46,7 @@ struct CoversTests {
             // A name that the route does not have, or a group that took no part.
             ("/a/:b", "/a/<b>", "/x", nil), ("/a/:b?", "/a/<b>", "/a", nil),
             // A modifier behind an escaped colon would repeat it.
-            ("/a/:b", "/a/<b>*", "/a/x:", nil),
+            ("/a/:b", "/a/<b>*", "/a/x:", nil), ("/a/:b/*", "/a/<b><0>*", "/a/x:/", nil),
             // A client would resolve the dots, so that the match would be for another path.
             ("/app/:name.:hash.js", "/app/<name>.*.js", "/app/....js", nil),
             ("/a/:b-x", "/a/<b>*", "/a/..-x", nil),
