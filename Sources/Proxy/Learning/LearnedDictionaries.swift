@@ -48,6 +48,8 @@ final class LearnedDictionaries: Sendable {
         var records = FairTable<ChainKey, Record>(buckets: 16, slots: 4)
         var counts: [Count: Int] = [:]
         var allowance = ProcessorAllowance(cpuShare: LearnedDictionaries.cpuShare)
+        /// The time after which a training is given up.
+        var durationNanoseconds: Int64 = 600_000_000_000
         /// True while a dictionary is made: one at a time.
         var isBusy = false
         var isStopped = false

@@ -28,7 +28,6 @@ final class LearningRun: Sendable {
     /// libzstd's training takes four times its samples.
     private static let bytesPerSampleByte = 4
     private static let samplesBytes = 256 << 10...16 << 20
-    private static let durationNanoseconds: Int64 = 600_000_000_000
 
     private let order: Order
     private let owner: LearnedDictionaries
@@ -36,7 +35,7 @@ final class LearningRun: Sendable {
     private let reserved: Int
     /// When it began: a purge that came later reaches what it makes.
     private let begunAt = SystemClock.unixMicroseconds
-    private let deadline = SystemClock.monotonicNanoseconds + durationNanoseconds
+    private let deadline: Int64
 
     /// Returns nil if there is no memory.
     init?(_ order: Order, for owner: LearnedDictionaries) {
@@ -45,6 +44,7 @@ final class LearningRun: Sendable {
         reserved = Self.baseBytes + Self.bytesPerSampleByte * samplesBytesMax
         guard Self.samplesBytes.contains(samplesBytesMax), owner.memory.reserve(reserved) else { return nil }
         (self.order, self.owner) = (order, owner)
+        deadline = SystemClock.monotonicNanoseconds + owner.state.withLock { $0.durationNanoseconds }
     }
 
     deinit {

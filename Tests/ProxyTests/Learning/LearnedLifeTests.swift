@@ -200,6 +200,17 @@ internal import Testing
         try proxy.wait(for: .noProcessorTime)
     }
 
+    @Test func `a training that takes too long ends as an attempt that has failed`() throws {
+        let proxy = try TestProxy.learning()
+        let learned = proxy.server.context.learned
+        learned.state.withLock { $0.durationNanoseconds = 0 }
+        try proxy.visit()
+        proxy.comeBack()
+        try proxy.wait(for: .noProcessorTime)
+        let attempts = learned.state.withLock { $0.records[Items.builtChain()]?.attempts.failures }
+        #expect(attempts == 1)
+    }
+
     @Test func `after the end nothing is begun`() throws {
         let proxy = try TestProxy.learning()
         try proxy.visit()
