@@ -270,6 +270,27 @@ struct ScriptedServerTests {
         try waitUntil("the client is there") { test.isWhole }
     }
 
+    @Test func `a server that answers probes with a fault is not used, and is tried again`() throws {
+        let listener = try WireListener()
+        let isLoading = Guarded(true)
+        Thread.detachNewThread {
+            while let socket = try? listener.accept() {
+                Thread.detachNewThread {
+                    while let words = socket.receiveCommand() {
+                        let pong =
+                            isLoading.withLock { $0 } ? "-LOADING the dataset into memory\r\n" : "+PONG\r\n"
+                        socket.send(words.first == "HELLO" ? Self.hello : pong)
+                    }
+                }
+            }
+        }
+        let test = try TestClient(Self.settings(listener), isAwaited: false)
+        try test.waitForReport("it is loading its data")
+        #expect(!test.client.isAvailable)
+        isLoading.withLock { $0 = false }
+        try waitUntil("the client is there") { test.isWhole }
+    }
+
     @Test func `a server without HELLO is spoken to in RESP2`() throws {
         let listener = try WireListener()
         Thread.detachNewThread {

@@ -72,6 +72,25 @@ struct SharedPromiseTests {
         #expect(fleet.lookUps(1, .hit) == 1, "it is in the local store after the first")
     }
 
+    @Test func `ids whose announcement Redis refuses wait for another one`() throws {
+        let fleet = try fleet(1)
+        let memory = try #require(fleet.memory(fleet.nodes[0]))
+        let name = try #require(
+            SharedName(
+                chain: ChainKey(authority: "api.test", scope: .unlisted, match: "/feed"),
+                digest: Body([1]).digest, keys: memory.commonKeys))
+        let tag = try #require(PromisedTag(bytes: [UInt8](1...16)))
+        try fleet.redis.command("ACL", "SETUSER", "default", "-xadd")
+        // What waits would be announced once more.
+        memory.work.suspend()
+        defer { memory.work.resume() }
+        _ = memory.waitingPromises.withLock { $0.add([PromisedIDs.Promise(tag, network: 1)]) }
+        memory.announce([SharedNews(name: name, chain: nil, rank: 1, bytes: 1)])
+        try waitUntil("it waits again") {
+            memory.client.counts.errors["NOPERM"] != nil && !memory.waitingPromises.withLock(\.isEmpty)
+        }
+    }
+
     @Test func `without the right id nothing is asked for`() throws {
         let fleet = try fleet(2)
         try fleet.fetch(0, version: 0, Self.slow)

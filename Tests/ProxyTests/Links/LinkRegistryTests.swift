@@ -84,6 +84,31 @@ internal import Testing
         #expect(pays)
     }
 
+    @Test func `a name that wastes much keeps its time while no other body is proven`() throws {
+        let proxy = try TestProxy(json(Feed.bytes(version: 0, items: 10)))
+        let (store, worker) = (proxy.server.context.store, BackgroundWorker())
+        let registry = LinkRegistry(store: store, worker: worker)
+        let (feed, now) = (chain("/feed"), SystemClock.unixSeconds)
+        let noise = Noise.bytes(10_000, seed: 2)
+        let bodies = [Noise.bytes(10_000, seed: 1), noise, noise + [1]].map { Body($0) }
+        let versions = try bodies.map { body in
+            try store.admit(
+                VersionCandidate(
+                    body, key: VersionKey(chain: feed, url: "/feed", variant: ""), policy: AdmissionPolicy(),
+                    contentType: "application/json"), now: now)
+        }
+        try #require(store.name(versions[0], replacing: nil, until: now + 172_800, now: now))
+        _ = registry.named(feed, variant: "", index: store.reader(), lifeSeconds: 86_400, now: now)
+        for client in 0..<4 as Range<UInt128> { registry.recordUser(of: versions[0], client: client) }
+        let sighting = LinkRegistry.Sighting(
+            body: bodies[2], chain: feed, variant: "", url: "/feed", keptSeconds: 0, client: nil, source: nil)
+        registry.consider(sighting, index: store.reader(), lifeSeconds: 86_400, now: now + 20_000)
+        try waitUntil("it is measured") { worker.isIdle }
+        let named = store.reader().named(of: feed, now: now + 20_000)
+        let ends = named.map { $0.pinnedUntil - now }
+        #expect(ends == [172_800])
+    }
+
     @Test(arguments: [(700, true), (100, false)])
     func `a built dictionary pays by the bytes of its own route's responses`(plain: Int, pays: Bool) throws {
         let proxy = try TestProxy(json(Feed.bytes(version: 0, items: 10)))

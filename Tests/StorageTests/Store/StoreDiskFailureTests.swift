@@ -107,6 +107,23 @@ import Testing
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "1")
     }
 
+    @Test func `in the pause after another process had locked the store, memory stays within its budget`()
+        throws
+    {
+        let folder = try StoreFolder()
+        let store = try DictionaryStore.open(folder.database, memoryBytes: 100_000)
+        let holder = try LockHolder(of: folder, "BEGIN IMMEDIATE;")
+        store.admit(sampleBody(0))
+        #expect(!store.flush(timeoutSeconds: 30))
+        for seed in 1..<80 {
+            let chain = ChainKey(authority: "api.example", match: "/\(seed)")
+            store.admit(sampleBody(seed), chain: chain, url: "/\(seed)")
+            // This is about half of what the index leaves.
+            try waitUntil("the oldest have gone") { store.statistics.versions < 45 }
+        }
+        try holder.end()
+    }
+
     @Test func `a removal that cannot be made at once is made later, though nobody writes any more`() throws {
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database, retrySeconds: 0.1)
