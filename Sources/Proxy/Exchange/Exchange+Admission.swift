@@ -137,7 +137,7 @@ extension Exchange {
             slot: candidate.slot, begunAt: SystemClock.unixMicroseconds - Int64(elapsedMicroseconds),
             isOffered: response.offerForm == .inBand, over: replaceableVersion, now: now)
         hintManyVariants(target.key.variant)
-        proxy.metrics.countAdmission()
+        proxy.metrics.counters.admissions.add()
         return target.offer
     }
 

@@ -17,7 +17,7 @@ extension Exchange {
             let offer = linked.offer
         {
             draft.response.head.headers.append(.useAsDictionary, offer.serialized)
-            proxy.metrics.countOffer()
+            proxy.metrics.counters.offers.add()
             findDictionary(for: linked)
             context.store.offered(linked.version, over: dictionary.version, now: now)
         } else {
