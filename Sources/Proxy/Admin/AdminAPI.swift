@@ -41,9 +41,7 @@ struct AdminAPI: Sendable {
         }
         let effective = EffectiveConfiguration(status.context.configuration)
         guard !asYAML else { return AdminResponse(.ok, effective.yaml, contentType: "application/yaml") }
-        // The names of fields are keys too, and stay as they are.
-        return .json(
-            Report(configuration: effective.node, redacted: effective.redacted), keys: .useDefaultKeys)
+        return .json(Report(configuration: effective.node, redacted: effective.redacted))
     }
 
     // MARK: Changes
@@ -105,12 +103,10 @@ struct AdminRequest: Sendable {
 
 extension AdminResponse {
     /// Makes a JSON response; its keys are written in snake case.
-    static func json(
-        _ value: some Encodable, keys: JSONEncoder.KeyEncodingStrategy = .convertToSnakeCase
-    ) -> AdminResponse {
+    static func json(_ value: some Encodable) -> AdminResponse {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.keyEncodingStrategy = keys
+        encoder.keyEncodingStrategy = .convertToSnakeCase
         // Only a number that is not finite fails, and no share divides by zero.
         guard let data = try? encoder.encode(value) else {
             return AdminResponse(.serviceUnavailable, "The report cannot be made.")
