@@ -104,14 +104,10 @@ struct AdminRequest: Sendable {
 extension AdminResponse {
     /// Makes a JSON response; its keys are written in snake case.
     static func json(_ value: some Encodable) -> AdminResponse {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        // Only a number that is not finite fails, and no share divides by zero.
-        guard let data = try? encoder.encode(value) else {
+        // No share divides by zero.
+        guard let text = JSONEncoder.line(value) else {
             return AdminResponse(.serviceUnavailable, "The report cannot be made.")
         }
-        return AdminResponse(
-            .ok, String(decoding: data, as: UTF8.self) + "\n", contentType: "application/json")
+        return AdminResponse(.ok, text + "\n", contentType: "application/json")
     }
 }
