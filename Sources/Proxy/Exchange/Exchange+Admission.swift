@@ -33,7 +33,7 @@ extension Exchange {
         guard isAdmissible(facts) else { return nil }
         let isOffered =
             !facts.hasUseAsDictionary
-            && Offer.mayCarry(request: self.facts, response: facts, policy: route.policy)
+            && route.policy.dictionaryObstacle(request: self.facts, response: facts) == nil
         return target(for: audience(of: facts), facts, own: own, isOffered: isOffered)
     }
 
