@@ -182,10 +182,3 @@ extension Headers {
         for line in lines where line.id != HeaderName.host.id { other.append(line, of: block.span) }
     }
 }
-
-extension [UInt8] {
-    fileprivate init(copying bytes: Span<UInt8>) {
-        self = []
-        append(bytes)
-    }
-}
