@@ -70,10 +70,7 @@ struct RequestAssembler: Sendable {
     }
 
     /// Returns the bytes of the fields, which count no more.
-    mutating func giveBackFieldBytes() -> Int {
-        defer { fieldBytes = 0 }
-        return fieldBytes
-    }
+    mutating func giveBackFieldBytes() -> Int { exchange(&fieldBytes, with: 0) }
 
     /// Keeps nothing of a request that is refused, and only counts what still comes.
     mutating func forget() { fail(.headTooLarge) }

@@ -84,10 +84,7 @@ package final class EventLoop: Sendable {
 
     fileprivate func runJobs(_ core: Core) {
         hasOwnJobs.store(false, ordering: .relaxed)
-        let jobs = inbox.withLock { jobs in
-            defer { jobs = [] }
-            return jobs
-        }
+        let jobs = inbox.withLock { exchange(&$0, with: []) }
         for job in jobs { job(core) }
     }
 

@@ -94,9 +94,7 @@ final class ServerConnection: AcceptedConnection {
     var isEarly: Bool { handshake != nil }
 
     func replaceHandshake(with other: PendingHandshake?) -> PendingHandshake? {
-        var taken = other
-        swap(&taken, &handshake)
-        return taken
+        exchange(&handshake, with: other)
     }
 
     var isExchanging: Bool { state.isExchanging }

@@ -380,8 +380,7 @@ extension Exchange {
             context.gain.count(
                 of: gainRoute, bodyBytes: record.bodyBytesBefore, deltaBytes: record.bodyBytesSent)
         }
-        var finished = RequestRecord()
-        swap(&finished, &record)
+        let finished = exchange(&record, with: RequestRecord())
         proxy.account(finished, in: context.experiment)
     }
 

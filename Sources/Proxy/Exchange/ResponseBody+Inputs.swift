@@ -168,9 +168,5 @@ extension ResponseBody {
         if passes(piece) { output.append(piece) }
     }
 
-    mutating func takeStage() -> BodyStage {
-        var taken = BodyStage.none
-        swap(&taken, &stage)
-        return taken
-    }
+    mutating func takeStage() -> BodyStage { exchange(&stage, with: .none) }
 }

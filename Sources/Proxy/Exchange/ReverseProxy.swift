@@ -122,11 +122,7 @@ final class ReverseProxy: Application, Handler {
     }
 
     // Taken out while it changes, the list needs no run-time check for overlapping access.
-    private func takeHolding() -> [Exchange] {
-        var taken: [Exchange] = []
-        swap(&taken, &holding)
-        return taken
-    }
+    private func takeHolding() -> [Exchange] { exchange(&holding, with: []) }
 
     func expired(_ core: EventLoop.Core) {
         log?.flush()

@@ -48,10 +48,7 @@ extension SharedMemory {
 
     /// Gives the orders again that wait for it.
     func tellWaiting() {
-        let deletions = waitingDeletions.withLock { waiting in
-            defer { waiting = [] }
-            return waiting
-        }
+        let deletions = waitingDeletions.withLock { exchange(&$0, with: []) }
         for keys in deletions { delete(batch: keys) }
         let orders = waitingOrders.withLock { $0.take() }
         guard !orders.isEmpty else { return }
