@@ -151,7 +151,8 @@ let package = Package(
 
         // Shared test tools: an origin, a client, bodies that change.
         .target(
-            name: "TestSupport", dependencies: ["Primitives", "CNghttp2", "Dictionaries", "Storage"],
+            name: "TestSupport",
+            dependencies: ["Primitives", "CNghttp2", "Dictionaries", "Storage", "Redis"],
             path: "Tests/Support",
             swiftSettings: strict),
         // A simulated day of clients for `make bench`; not a product.

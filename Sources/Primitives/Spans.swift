@@ -32,6 +32,13 @@ extension StringProtocol {
 #endif
 
 extension [UInt8] {
+    /// Makes a copy of a span.
+    @inlinable
+    package init(copying bytes: Span<UInt8>) {
+        self = []
+        append(bytes)
+    }
+
     /// Appends a copy of a span as one block.
     @inlinable
     package mutating func append(_ bytes: Span<UInt8>) {

@@ -130,7 +130,7 @@ extension EncoderDirective {
     private let state: OpaquePointer
     // The state points into it.
     private let dictionary: Body?
-    private var isFinished = false
+    private(set) var isComplete = false
     private let memory: BrotliMemory
     /// The window that the first byte of the stream asks for; the largest (RFC 7932 section 9.1) until that byte is
     /// read.
@@ -161,7 +161,7 @@ extension EncoderDirective {
     var memoryBytesMax: Int { max(memoryBytes, 1 << windowBits + 512 << 10) }
 
     func step(_ input: Span<UInt8>, capacity: Int, into output: inout [UInt8]) throws(CodingError) -> Int {
-        guard !isFinished else { throw CodingError(coding, .end, "bytes after the end of the stream") }
+        guard !isComplete else { throw CodingError(coding, .end, "bytes after the end of the stream") }
         if !hasBegun, input.count > 0 {
             hasBegun = true
             windowBits = Self.windowBits(input[0])
@@ -185,12 +185,8 @@ extension EncoderDirective {
             let text = unsafe String(cString: BrotliDecoderErrorString(BrotliDecoderGetErrorCode(state)))
             throw CodingError(coding, .decode, text)
         }
-        isFinished = result == BROTLI_DECODER_RESULT_SUCCESS
+        isComplete = result == BROTLI_DECODER_RESULT_SUCCESS
         return input.count - availableBytes
-    }
-
-    func finish() throws(CodingError) {
-        guard isFinished else { throw CodingError(coding, .end, "the stream is cut short") }
     }
 
     /// Returns WBITS (RFC 7932 section 9.1), or 24 if the byte is invalid: the library then refuses the stream.

@@ -77,8 +77,8 @@ protocol DecoderEngine: AnyObject {
     /// An upper bound of the bytes that it will hold, as far as the input read so far tells.
     var memoryBytesMax: Int { get }
 
-    /// Throws unless the stream is complete.
-    func finish() throws(CodingError)
+    /// True if the stream may end here.
+    var isComplete: Bool { get }
 }
 
 /// Decodes one body, piece by piece; not Sendable, one owner at a time.
@@ -143,7 +143,7 @@ package final class Decoder {
         guard headerBytesRead == header.count else {
             throw CodingError(coding, .header, "the body ends within its header")
         }
-        try engine.finish()
+        guard engine.isComplete else { throw CodingError(coding, .end, "the stream is cut short") }
         hasFailed = false
     }
 
@@ -171,12 +171,11 @@ final class IdentityDecoder: DecoderEngine {
     let hasMore = false
     let memoryBytes = 0
     let memoryBytesMax = 0
+    let isComplete = true
 
     func step(_ input: Span<UInt8>, capacity: Int, into output: inout [UInt8]) -> Int {
         let count = min(input.count, capacity)
         output.append(input.extracting(0..<count))
         return count
     }
-
-    func finish() {}
 }

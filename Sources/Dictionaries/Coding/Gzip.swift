@@ -250,9 +250,7 @@ extension EncoderDirective {
         return unsafe count - Int(stream.pointee.avail_in)
     }
 
-    func finish() throws(CodingError) {
-        guard position == .afterMember else { throw CodingError(coding, .end, "the stream is cut short") }
-    }
+    var isComplete: Bool { position == .afterMember }
 
     private func inflateOnce() throws(CodingError) {
         switch unsafe inflate(stream, Z_NO_FLUSH) {

@@ -193,9 +193,7 @@ final class ZstdDecoder: DecoderEngine {
         return used
     }
 
-    func finish() throws(CodingError) {
-        guard !isFrameOpen else { throw CodingError(coding, .end, "the stream is cut short") }
-    }
+    var isComplete: Bool { !isFrameOpen }
 
     private func configure() throws(CodingError) {
         try Zstd.check(unsafe ZSTD_DCtx_setMaxWindowSize(context.handle, windowBytesMax), coding, .setup)

@@ -44,9 +44,7 @@ package enum AvailableDictionary {
 
     /// Reads any other structured-field Item of type Byte Sequence (RFC 9651 section 3.3.5).
     private static func general(_ line: Span<UInt8>) -> Digest? {
-        var copy: [UInt8] = []
-        copy.append(line)
-        var parser = StructuredFieldValueParser(copy)
+        var parser = StructuredFieldValueParser([UInt8](copying: line))
         guard let item = try? parser.parseItemFieldValue(),
             case .undecodedByteSequence(let text) = item.rfc9651BareItem
         else { return nil }

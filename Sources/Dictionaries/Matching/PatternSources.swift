@@ -119,12 +119,11 @@ struct PatternSources {
                     || isSearchPrefix(index, in: tokens)
             } ?? tokens.count
         let endOffset = end < tokens.count ? tokens[end].offset : scalars.count
-        var written = String.UnicodeScalarView()
-        written.append(contentsOf: scalars[..<endOffset])
-        guard let origin, normalOrigin(String(written)) == normalOrigin(origin) else {
+        let written = String(scalars[..<endOffset])
+        guard let origin, normalOrigin(written) == normalOrigin(origin) else {
             throw PatternError(
                 offset: 0,
-                "the origin \(String(written)); expected \(origin ?? "a path"), since a dictionary is for its own origin only"
+                "the origin \(written); expected \(origin ?? "a path"), since a dictionary is for its own origin only"
             )
         }
         return end

@@ -48,9 +48,7 @@ struct PatternTokenizer {
                 .invalid(":", "a colon without a name; expected a name, or {\\:} for a colon itself"),
                 length: 1)
         }
-        var text = String.UnicodeScalarView()
-        text.append(contentsOf: scalars[index + 1..<end])
-        add(.name(String(text)), length: end - index)
+        add(.name(String(scalars[index + 1..<end])), length: end - index)
     }
 
     /// Returns true for a scalar that JavaScript allows in identifiers.
@@ -85,9 +83,13 @@ struct PatternTokenizer {
                 .invalid("(", "no regular expression; expected (…), or \\( for a parenthesis itself"),
                 length: 1)
         }
-        var text = String.UnicodeScalarView()
-        text.append(contentsOf: scalars[index + 1..<end])
-        add(.regexp(String(text)), length: end + 1 - index)
+        add(.regexp(String(scalars[index + 1..<end])), length: end + 1 - index)
+    }
+}
+
+extension String {
+    init(_ scalars: ArraySlice<Unicode.Scalar>) {
+        self.init(UnicodeScalarView(scalars))
     }
 }
 

@@ -101,7 +101,7 @@ package struct Template: Sendable {
                         "a placeholder directly behind the group :\(name); expected some text between them")
                 }
                 pieces.append(.pattern(String(pattern)))
-                pieces.append(.group(string(scalars[index + 1..<end])))
+                pieces.append(.group(String(scalars[index + 1..<end])))
                 pattern = String.UnicodeScalarView()
                 index = end + 1
             } else {
@@ -121,7 +121,7 @@ package struct Template: Sendable {
                 offset: start,
                 "an unclosed placeholder; expected <name>, or \\< for the character itself")
         }
-        let name = string(scalars[start + 1..<end])
+        let name = String(scalars[start + 1..<end])
         guard groupNames.contains(name) else {
             let known =
                 groupNames.isEmpty ? "no groups" : groupNames.map { "<\($0)>" }.joined(separator: ", ")
@@ -129,11 +129,5 @@ package struct Template: Sendable {
                 offset: start, "the unknown placeholder <\(name)>; the route's match has \(known)")
         }
         return end
-    }
-
-    private static func string(_ scalars: ArraySlice<Unicode.Scalar>) -> String {
-        var text = String.UnicodeScalarView()
-        text.append(contentsOf: scalars)
-        return String(text)
     }
 }

@@ -30,7 +30,7 @@ package enum Eligibility {
 extension RoutePolicy {
     /// Returns the reason why this response may neither use a dictionary nor become one, whatever the dictionary;
     /// nil if it may.
-    func dictionaryObstacle(request: RequestFacts, response: ResponseFacts) -> Reason? {
+    package func dictionaryObstacle(request: RequestFacts, response: ResponseFacts) -> Reason? {
         if !areDictionariesOn { return .switchedOff }
         if !hasDictionary { return .routeOff }
         if let reason = request.dictionarySwitch { return reason }

@@ -11,12 +11,4 @@ package enum Offer {
         if let reason = policy.dictionaryObstacle(request: request, response: response) { return reason }
         return Admission.obstacle(request: request, response: response, policy: policy)
     }
-
-    /// Returns true if a response may carry Use-As-Dictionary, as far as its admission does not decide: the caller has
-    /// asked `Admission`, or the body was admitted before.
-    package static func mayCarry(
-        request: RequestFacts, response: ResponseFacts, policy: RoutePolicy
-    ) -> Bool {
-        policy.dictionaryObstacle(request: request, response: response) == nil
-    }
 }

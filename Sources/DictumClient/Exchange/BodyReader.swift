@@ -64,10 +64,7 @@ actor BodyReader {
     func fail(with error: any Error) { failure = error }
 
     /// Returns the whole body if a copy was wanted and is small enough.
-    func takeCopy() -> [UInt8]? {
-        defer { copy = nil }
-        return copy
-    }
+    func takeCopy() -> [UInt8]? { copy.take() }
 
     private func read() async throws -> Data? {
         if let failure { throw failure }

@@ -80,8 +80,6 @@ package enum HTTP2Limit: String, CaseIterable, Sendable {
     case stalledRequest = "stalled-request"
     /// A window that the client does not open.
     case stalledResponse = "stalled-response"
-
-    package var label: String { rawValue }
 }
 
 /// How often clients have exceeded each limit.

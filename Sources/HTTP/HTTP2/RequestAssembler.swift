@@ -70,10 +70,7 @@ struct RequestAssembler: Sendable {
     }
 
     /// Returns the bytes of the fields, which count no more.
-    mutating func giveBackFieldBytes() -> Int {
-        defer { fieldBytes = 0 }
-        return fieldBytes
-    }
+    mutating func giveBackFieldBytes() -> Int { exchange(&fieldBytes, with: 0) }
 
     /// Keeps nothing of a request that is refused, and only counts what still comes.
     mutating func forget() { fail(.headTooLarge) }
@@ -180,12 +177,5 @@ extension Headers {
     /// Appends every line but Host to another section.
     fileprivate func append(to other: inout Headers) {
         for line in lines where line.id != HeaderName.host.id { other.append(line, of: block.span) }
-    }
-}
-
-extension [UInt8] {
-    fileprivate init(copying bytes: Span<UInt8>) {
-        self = []
-        append(bytes)
     }
 }

@@ -1,5 +1,5 @@
 internal import CLinux
-internal import Dispatch
+package import Dispatch
 internal import Glibc
 internal import Primitives
 internal import Synchronization
@@ -50,15 +50,9 @@ package final class EventLoop: Sendable {
     /// Never call it on a loop, nor after `stop`.
     @discardableResult
     package func call<Result: Sendable>(_ work: @escaping @Sendable (Core) -> Result) -> Result? {
-        let result = Guarded<Result?>(nil)
-        let ended = DispatchSemaphore(value: 0)
-        execute { core in
-            let value = work(core)
-            result.withLock { $0 = value }
-            ended.signal()
-        }
-        ended.wait()
-        return result.withLock { $0 }
+        let result = AwaitedValue<Result>()
+        execute { core in result.give(work(core)) }
+        return result.take()
     }
 
     /// Ends the loop after the jobs before this one.
@@ -90,10 +84,7 @@ package final class EventLoop: Sendable {
 
     fileprivate func runJobs(_ core: Core) {
         hasOwnJobs.store(false, ordering: .relaxed)
-        let jobs = inbox.withLock { jobs in
-            defer { jobs = [] }
-            return jobs
-        }
+        let jobs = inbox.withLock { exchange(&$0, with: []) }
         for job in jobs { job(core) }
     }
 
@@ -266,5 +257,26 @@ extension EventLoop.Core {
             let handler = unsafe table.takeExpired(token, upTo: moment)
             handler?.expired(self)
         }
+    }
+}
+
+/// A value that another thread gives, for one that waits for it.
+package struct AwaitedValue<Value: Sendable>: Sendable {
+    private let value = Guarded<Value?>(nil)
+    private let isGiven = DispatchSemaphore(value: 0)
+
+    package init() {}
+
+    /// Gives the value, once.
+    package func give(_ given: Value) {
+        value.withLock { $0 = given }
+        isGiven.signal()
+    }
+
+    /// Waits for the value, and returns it; nil if it does not come in time.
+    ///
+    /// Never call it on a loop.
+    package func take(until end: DispatchTime = .distantFuture) -> Value? {
+        isGiven.wait(timeout: end) == .success ? value.withLock { $0 } : nil
     }
 }

@@ -28,9 +28,7 @@ package struct Priority: Equatable, Sendable {
             return
         }
         guard value.count <= Self.fieldBytesMax else { return }
-        var text: [UInt8] = []
-        text.append(value)
-        var parser = StructuredFieldValueParser(text)
+        var parser = StructuredFieldValueParser([UInt8](copying: value))
         guard let members = try? parser.parseDictionaryFieldValue() else { return }
         if case .item(let item)? = members["u"], case .integer(let number) = item.rfc9651BareItem,
             0...7 ~= number

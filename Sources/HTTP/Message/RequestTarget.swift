@@ -35,9 +35,7 @@ package struct RequestTarget: Sendable {
             (form, pathStart) = (.absolute, authorityRange.upperBound)
         }
         queryStart = Self.firstQuestionMark(target, from: pathStart)
-        var bytes: [UInt8] = []
-        bytes.append(target)
-        self.bytes = bytes
+        bytes = [UInt8](copying: target)
     }
 
     /// Checks a target from configuration or code.

@@ -309,9 +309,7 @@ final class HTTP2Session: AcceptedConnection {
     }
 
     func replaceHandshake(with other: PendingHandshake?) -> PendingHandshake? {
-        var taken = other
-        swap(&taken, &handshake)
-        return taken
+        exchange(&handshake, with: other)
     }
 
     func stop() { announceEnd() }

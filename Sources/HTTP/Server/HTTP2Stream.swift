@@ -179,8 +179,7 @@ final class HTTP2Stream {
     /// Hands over what has come while nobody took it.
     private func passWaitingInput() {
         guard !keepsInput else { return }
-        var bytes: [UInt8] = []
-        swap(&bytes, &waitingInput)
+        let bytes = exchange(&waitingInput, with: [])
         if !bytes.isEmpty { handler?.received(bytes.span) }
         if !state.isPaused || handler == nil { consume() }
         if state.isRequestEnded { receivedEnd() }

@@ -27,9 +27,7 @@ internal import Primitives
         if let last = pieces.indices.last, pieces[last].count + piece.count <= Self.joinedMax {
             pieces[last].append(piece)
         } else {
-            var copy: [UInt8] = []
-            copy.append(piece)
-            pieces.append(copy)
+            pieces.append([UInt8](copying: piece))
         }
         guard !isFull, count > ConnectionCore.highWaterBytes else { return false }
         isFull = true

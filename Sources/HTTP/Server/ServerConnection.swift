@@ -94,9 +94,7 @@ final class ServerConnection: AcceptedConnection {
     var isEarly: Bool { handshake != nil }
 
     func replaceHandshake(with other: PendingHandshake?) -> PendingHandshake? {
-        var taken = other
-        swap(&taken, &handshake)
-        return taken
+        exchange(&handshake, with: other)
     }
 
     var isExchanging: Bool { state.isExchanging }
@@ -188,9 +186,7 @@ final class ServerConnection: AcceptedConnection {
         guard let transport = io.takeTransport() else { return }
         core.unwatch(transport.descriptor)
         core.remove(io.token)
-        var firstBytes: [UInt8] = []
-        firstBytes.append(bytes)
-        onEnd(self, .preface(transport, firstBytes: firstBytes))
+        onEnd(self, .preface(transport, firstBytes: [UInt8](copying: bytes)))
     }
 
     private func begin(_ head: consuming RequestHead) throws(ParseError) {

@@ -182,9 +182,6 @@ struct StatusLineParser: Sendable {
         guard !rest.isEmpty else { return [] }
         guard rest[0] == ASCII.space else { throw .malformedStatusLine }
         let phrase = rest.extracting(1..<rest.count)
-        if phrase.equals(status.reason) { return nil }
-        var copy: [UInt8] = []
-        copy.append(phrase)
-        return copy
+        return phrase.equals(status.reason) ? nil : [UInt8](copying: phrase)
     }
 }

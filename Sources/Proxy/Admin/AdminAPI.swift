@@ -41,9 +41,7 @@ struct AdminAPI: Sendable {
         }
         let effective = EffectiveConfiguration(status.context.configuration)
         guard !asYAML else { return AdminResponse(.ok, effective.yaml, contentType: "application/yaml") }
-        // The names of fields are keys too, and stay as they are.
-        return .json(
-            Report(configuration: effective.node, redacted: effective.redacted), keys: .useDefaultKeys)
+        return .json(Report(configuration: effective.node, redacted: effective.redacted))
     }
 
     // MARK: Changes
@@ -105,17 +103,11 @@ struct AdminRequest: Sendable {
 
 extension AdminResponse {
     /// Makes a JSON response; its keys are written in snake case.
-    static func json(
-        _ value: some Encodable, keys: JSONEncoder.KeyEncodingStrategy = .convertToSnakeCase
-    ) -> AdminResponse {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        encoder.keyEncodingStrategy = keys
-        // Only a number that is not finite fails, and no share divides by zero.
-        guard let data = try? encoder.encode(value) else {
+    static func json(_ value: some Encodable) -> AdminResponse {
+        // No share divides by zero.
+        guard let text = JSONEncoder.line(value) else {
             return AdminResponse(.serviceUnavailable, "The report cannot be made.")
         }
-        return AdminResponse(
-            .ok, String(decoding: data, as: UTF8.self) + "\n", contentType: "application/json")
+        return AdminResponse(.ok, text + "\n", contentType: "application/json")
     }
 }

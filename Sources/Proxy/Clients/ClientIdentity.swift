@@ -53,11 +53,7 @@ struct ClientIdentity: Sendable {
     /// Returns the value of a field that is there exactly once.
     private static func single(_ name: HeaderName, of headers: Headers) -> [UInt8]? {
         var values: [[UInt8]] = []
-        headers.forEachValue(of: name) { value in
-            var bytes: [UInt8] = []
-            bytes.append(value)
-            values.append(bytes)
-        }
+        headers.forEachValue(of: name) { values.append([UInt8](copying: $0)) }
         return values.count == 1 ? values[0] : nil
     }
 
@@ -76,11 +72,7 @@ struct ClientIdentity: Sendable {
         let coversAll = ignoresOtherCookies || items.contains(.header(.cookie))
         let covered = items.compactMap { if case .cookie(let name) = $0 { Array(name.utf8) } else { nil } }
         var lines: [[UInt8]] = []
-        request.forEachValue(of: .cookie) { value in
-            var line: [UInt8] = []
-            line.append(value)
-            lines.append(line)
-        }
+        request.forEachValue(of: .cookie) { lines.append([UInt8](copying: $0)) }
         // An empty field is a Cookie all the same.
         if !coversAll, covered.isEmpty { return lines.contains { ignored.counts($0.span) } ? nil : [] }
         let cookies = lines.flatMap(Self.cookies)

@@ -114,14 +114,9 @@ extension Configuration {
     /// Returns why no file can be made at a path, and what helps; nil if one can.
     private static func problem(ofFolderOf path: String) -> String? {
         let folder = URL(filePath: path).deletingLastPathComponent().path
-        let manager = FileManager.default
-        var isFolder: ObjCBool = false
-        // Safe: the flag is local and outlives the call.
-        guard unsafe manager.fileExists(atPath: folder, isDirectory: &isFolder) else {
-            return "\(folder) does not exist: create it"
-        }
-        if !isFolder.boolValue { return "\(folder) is not a folder: choose another path" }
-        if manager.isWritableFile(atPath: folder) { return nil }
+        guard let kind = FileKind(of: folder) else { return "\(folder) does not exist: create it" }
+        if kind != .folder { return "\(folder) is not a folder: choose another path" }
+        if FileManager.default.isWritableFile(atPath: folder) { return nil }
         return
             "this user cannot write to \(folder): run check as the service's user, or change its owner"
     }
@@ -171,10 +166,9 @@ extension Endpoint {
     /// `Via` detects loops through other interfaces, whose addresses change while the proxy runs.
     func leads(to listener: Endpoint) -> Bool {
         guard self != listener else { return true }
-        guard case .ip(let ip, let port) = self, case .ip(let own, port: port) = listener,
-            own.bytes.allSatisfy({ $0 == 0 })
+        guard case .ip(let ip, let port) = self, case .ip(let own, port: port) = listener, own.isWildcard
         else { return false }
         // The IPv6 wildcard also accepts IPv4.
-        return (ip.isLoopback || ip.bytes.allSatisfy { $0 == 0 }) && (ip.isIPv4 || !own.isIPv4)
+        return (ip.isLoopback || ip.isWildcard) && (ip.isIPv4 || !own.isIPv4)
     }
 }

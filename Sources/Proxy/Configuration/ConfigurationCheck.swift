@@ -1,5 +1,5 @@
 internal import Dictionaries
-internal import Foundation
+package import Foundation
 
 /// The output of `dictum check` for a valid configuration: its routes, and examples for templates.
 package struct ConfigurationCheck: Sendable, Encodable {
@@ -89,7 +89,7 @@ package struct ConfigurationCheck: Sendable, Encodable {
             }
     }
 
-    package var json: String { Self.json(of: self) }
+    package var json: String { JSONEncoder.line(self, keys: .useDefaultKeys) ?? "{}" }
 
     /// Returns the errors of an invalid configuration for programs.
     package static func json(of error: ConfigurationError) -> String {
@@ -97,15 +97,19 @@ package struct ConfigurationCheck: Sendable, Encodable {
             let valid = false
             let problems: [ConfigurationError.Problem]
         }
-        return json(of: Report(problems: error.problems))
+        return JSONEncoder.line(Report(problems: error.problems), keys: .useDefaultKeys) ?? "{}"
     }
+}
 
-    private static func json(of value: some Encodable) -> String {
+extension JSONEncoder {
+    /// Returns a value as JSON on one line, with keys in snake case by default; nil if it has a number that is not finite.
+    package static func line(
+        _ value: some Encodable, keys: KeyEncodingStrategy = .convertToSnakeCase
+    ) -> String? {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings, numbers and Booleans cannot fail to encode.
-        guard let data = try? encoder.encode(value) else { return "{}" }
-        return String(decoding: data, as: UTF8.self)
+        encoder.keyEncodingStrategy = keys
+        return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) }
     }
 }
 

@@ -115,28 +115,15 @@ extension String {
 }
 
 extension ConfigurationNode: Encodable {
-    private struct Key: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
     func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
         switch content {
-        case .nothing:
-            var container = encoder.singleValueContainer()
-            try container.encodeNil()
-        case .scalar(let text):
-            var container = encoder.singleValueContainer()
-            try container.encode(text)
-        case .list(let items):
-            var container = encoder.unkeyedContainer()
-            for item in items { try container.encode(item) }
+        case .nothing: try container.encodeNil()
+        case .scalar(let text): try container.encode(text)
+        case .list(let items): try container.encode(items)
         case .mapping(let entries):
-            var container = encoder.container(keyedBy: Key.self)
-            for entry in entries { try container.encode(entry.value, forKey: Key(stringValue: entry.key)) }
+            // The names of fields are keys too; an encoder leaves those of a dictionary as they are.
+            try container.encode(Dictionary(entries.map { ($0.key, $0.value) }) { $1 })
         }
     }
 }

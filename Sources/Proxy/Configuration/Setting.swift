@@ -7,13 +7,13 @@ struct Setting<Target>: Sendable {
     let key: String
     let prose: String
     /// The accepted values, in the words of error texts.
-    let expectation: String
+    private(set) var expectation: String
     let isRequired: Bool
     /// Returns the dotted keys, from this one on, of the settings with an effect.
-    let keys: @Sendable (ReloadEffect) -> [String]
+    private(set) var keys: @Sendable (ReloadEffect) -> [String]
     /// Returns those of these keys whose values differ between two targets.
-    let changes: @Sendable (ReloadEffect, Target, Target) -> [String]
-    let read: @Sendable (ConfigurationNode.Entry, inout SettingsReader, inout Target) -> Void
+    private(set) var changes: @Sendable (ReloadEffect, Target, Target) -> [String]
+    private(set) var read: @Sendable (ConfigurationNode.Entry, inout SettingsReader, inout Target) -> Void
     /// Returns the form in the reference for a fresh target.
     let sample: @Sendable (Target) -> ReferenceLine.Value
     /// Returns the value in effect; nil for a setting without one.
@@ -78,21 +78,19 @@ struct Setting<Target>: Sendable {
         _ key: String, _ path: any WritableKeyPath<Target, Value> & Sendable, _ settings: [Setting<Value>],
         short: any WritableKeyPath<Value, Short> & Sendable, _ type: SettingType<Short>, _ prose: String
     ) -> Setting {
-        let section = section(key, path, settings, prose)
         let expectation = "\(type.expectation), or a mapping of " + settings.map(\.key).listed
-        return Setting(
-            key: key, prose: prose, expectation: expectation, isRequired: false, keys: section.keys,
-            changes: section.changes,
-            read: { entry, reader, target in
-                if case .scalar = entry.value.content {
-                    if let value = type.read(entry.value, &reader) {
-                        target[keyPath: path][keyPath: short] = value
-                    }
-                    return
+        var setting = section(key, path, settings, prose)
+        setting.expectation = expectation
+        setting.read = { entry, reader, target in
+            if case .scalar = entry.value.content {
+                if let value = type.read(entry.value, &reader) {
+                    target[keyPath: path][keyPath: short] = value
                 }
-                reader.read(entry.value, by: settings, into: &target[keyPath: path], expected: expectation)
-            },
-            sample: section.sample, effective: section.effective)
+                return
+            }
+            reader.read(entry.value, by: settings, into: &target[keyPath: path], expected: expectation)
+        }
+        return setting
     }
 
     /// Makes a section of further settings that may also be `off` (nil) or `on` (all defaults).
@@ -151,14 +149,12 @@ struct Setting<Target>: Sendable {
         _ key: String, _ path: any WritableKeyPath<Target, Value?> & Sendable, _ settings: [Setting<Value>],
         fresh: Value, text: String, onReload: ReloadEffect, _ prose: String
     ) -> Setting {
-        let section = sectionOrOff(key, path, settings, fresh: fresh, text: text, prose)
-        return Setting(
-            key: key, prose: prose, expectation: section.expectation, isRequired: false,
-            keys: { $0 == onReload ? [key] : [] },
-            changes: { effect, former, new in
-                effect == onReload && former[keyPath: path] != new[keyPath: path] ? [key] : []
-            },
-            read: section.read, sample: section.sample, effective: section.effective)
+        var setting = sectionOrOff(key, path, settings, fresh: fresh, text: text, prose)
+        setting.keys = { $0 == onReload ? [key] : [] }
+        setting.changes = { effect, former, new in
+            effect == onReload && former[keyPath: path] != new[keyPath: path] ? [key] : []
+        }
+        return setting
     }
 
     /// Makes a list of sections, which replaces the default list.

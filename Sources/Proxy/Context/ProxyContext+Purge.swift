@@ -68,8 +68,5 @@ struct LeavingUsers: Sendable {
         return owners.isEmpty && !some.isEmpty
     }
 
-    mutating func take() -> Set<IdentityTag> {
-        defer { owners = [] }
-        return owners
-    }
+    mutating func take() -> Set<IdentityTag> { exchange(&owners, with: []) }
 }

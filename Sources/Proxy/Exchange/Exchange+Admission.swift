@@ -33,7 +33,7 @@ extension Exchange {
         guard isAdmissible(facts) else { return nil }
         let isOffered =
             !facts.hasUseAsDictionary
-            && Offer.mayCarry(request: self.facts, response: facts, policy: route.policy)
+            && route.policy.dictionaryObstacle(request: self.facts, response: facts) == nil
         return target(for: audience(of: facts), facts, own: own, isOffered: isOffered)
     }
 
@@ -137,7 +137,7 @@ extension Exchange {
             slot: candidate.slot, begunAt: SystemClock.unixMicroseconds - Int64(elapsedMicroseconds),
             isOffered: response.offerForm == .inBand, over: replaceableVersion, now: now)
         hintManyVariants(target.key.variant)
-        proxy.metrics.countAdmission()
+        proxy.metrics.counters.admissions.add()
         return target.offer
     }
 

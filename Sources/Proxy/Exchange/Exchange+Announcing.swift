@@ -136,7 +136,7 @@ extension Exchange {
         }
         guard !paths.isEmpty else { return }
         for path in paths { response.head.headers.append(.link, LinkField.dictionary(path)) }
-        proxy.metrics.countAnnounced(paths.count, route: route.index)
+        proxy.metrics.counters.countAnnounced(paths.count, route: route.index)
     }
 
     /// Returns the chains that a document of this request announces; `isLearned` says that no setting names them.

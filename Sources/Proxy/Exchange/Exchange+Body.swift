@@ -43,7 +43,7 @@ extension Exchange {
 
     /// Counts the time of an encoder, in total and for this response.
     func countCompression(_ coding: ContentCoding, nanoseconds: Int) {
-        proxy.metrics.countCompression(coding, nanoseconds: nanoseconds)
+        proxy.metrics.counters.countCompression(coding, nanoseconds: nanoseconds)
         record.codingNanoseconds += nanoseconds
     }
 
@@ -93,12 +93,12 @@ extension Exchange {
         abortUpstream()
         switch failure {
         case .malformed:
-            proxy.metrics.countUpstreamError(.malformed, of: route.upstreamName)
+            proxy.metrics.counters.countUpstreamError(.malformed, of: route.upstreamName)
             record.fault = .upstream("the response's body is not in its content coding")
             guard withdrawResponse() else { return abort() }
             refuse(.undecodable)
         case .noMemory:
-            proxy.metrics.countBusy()
+            proxy.metrics.counters.compressionBusy.add()
             record.fault = .own("memory.coding is used up")
             abort()
         case .encoder(let error):

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 // MARK: - The exchange is described for the log
 
@@ -22,7 +23,7 @@ extension Exchange {
     /// Returns the last value of a field.
     private func field(_ name: HeaderName) -> [UInt8]? {
         var found: [UInt8]?
-        request.headers.forEachValue(of: name) { value in found = value.indices.map { value[$0] } }
+        request.headers.forEachValue(of: name) { found = [UInt8](copying: $0) }
         return found
     }
 }

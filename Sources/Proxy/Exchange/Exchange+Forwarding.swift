@@ -107,7 +107,7 @@ extension Exchange {
     func noteFailure(_ error: UpstreamError) {
         // A connection that was closed while it lay idle is no failure, as long as the request can go on.
         if error != .stale {
-            proxy.metrics.countUpstreamError(UpstreamErrorKind(error), of: route.upstreamName)
+            proxy.metrics.counters.countUpstreamError(UpstreamErrorKind(error), of: route.upstreamName)
         }
         guard phase.isAwaited, RetryRule.isFault(error), let server = attempt.server, let upstream,
             let group = route.upstream
@@ -134,15 +134,15 @@ extension Exchange {
         attempt.restart(afterMicroseconds: elapsedMicroseconds)
         switch verdict {
         case .never:
-            if error == .stale { proxy.metrics.countUpstreamError(.reset, of: route.upstreamName) }
+            if error == .stale { proxy.metrics.counters.countUpstreamError(.reset, of: route.upstreamName) }
             return false
         case .reconnect:
-            proxy.metrics.countRetry(.stale)
+            proxy.metrics.counters.upstreamRetries.add(at: RetryReason.stale.index)
             forward(head, to: address, of: upstream, carriedBy: carrier, fresh: true)
             return true
         case .moveUnsent:
             guard let next = next(after: address) else { return false }
-            proxy.metrics.countRetry(.connect)
+            proxy.metrics.counters.upstreamRetries.add(at: RetryReason.connect.index)
             forward(head, to: next, of: upstream, carriedBy: carrier)
             return true
         case .retryAnywhere, .retryElsewhere:
@@ -151,7 +151,7 @@ extension Exchange {
             guard mayGoOn, isElsewhere || verdict == .retryAnywhere, takeFromBudget(),
                 let next = next(after: address, orStay: verdict == .retryAnywhere)
             else { return false }
-            proxy.metrics.countRetry(.noAnswer)
+            proxy.metrics.counters.upstreamRetries.add(at: RetryReason.noAnswer.index)
             forward(head, to: next, of: upstream, carriedBy: carrier)
             return true
         }
@@ -172,7 +172,7 @@ extension Exchange {
 
     private func takeFromBudget() -> Bool {
         if upstream?.budget.take(now: core.now) == true { return true }
-        proxy.metrics.countRetryOverBudget()
+        proxy.metrics.counters.upstreamRetriesOverBudget.add()
         return false
     }
 
@@ -197,7 +197,7 @@ extension Exchange {
             attempt.connection?.abort()
             return failed(.malformed(.unexpectedInterim))
         }
-        proxy.metrics.countUpgrade()
+        proxy.metrics.counters.upgrades.add()
     }
 
     /// Makes the client's stream a tunnel; returns false if the upstream's answer is none to the client.

@@ -13,11 +13,11 @@ extension Exchange {
         var draft = ResponseDraft(
             linked.head(now: now), framing: .length(UInt64(linked.version.bytes)), facts: facts)
         // The conditions of an offer hold here too (RFC 9842 sections 8 and 9.3.3).
-        if Offer.mayCarry(request: self.facts, response: facts, policy: route.policy),
+        if route.policy.dictionaryObstacle(request: self.facts, response: facts) == nil,
             let offer = linked.offer
         {
             draft.response.head.headers.append(.useAsDictionary, offer.serialized)
-            proxy.metrics.countOffer()
+            proxy.metrics.counters.offers.add()
             findDictionary(for: linked)
             context.store.offered(linked.version, over: dictionary.version, now: now)
         } else {

@@ -85,11 +85,7 @@ extension Exchange {
     /// Cookies that tell no login are left out, because balancers and analytics change theirs with each response.
     private func observedClient(at address: UInt128, on route: Route) -> UInt64 {
         var parts = [(0..<16).map { UInt8(truncatingIfNeeded: address >> (8 * $0)) }]
-        func add(_ value: Span<UInt8>) {
-            var bytes: [UInt8] = []
-            bytes.append(value)
-            parts.append(bytes)
-        }
+        func add(_ value: Span<UInt8>) { parts.append([UInt8](copying: value)) }
         for name in [HeaderName.userAgent, .authorization] { request.headers.forEachValue(of: name, add) }
         let ignored = route.policy.personal.ignoredCookies
         request.headers.forEachValue(of: .cookie) { ignored.forEachCounted(in: $0, add) }

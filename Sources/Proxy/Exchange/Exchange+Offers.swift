@@ -78,13 +78,13 @@ extension Exchange {
 
     /// Counts an offer that goes out, and warns of offers on responses that no browser keeps.
     func noteOffer(_ edits: ResponseEdits, _ response: UpstreamResponse) {
-        if edits.offer != nil || edits.link != nil { proxy.metrics.countOffer() }
+        if edits.offer != nil || edits.link != nil { proxy.metrics.counters.offers.add() }
         if edits.link != nil { noteUnfollowedLink(response) }
         let isOwn = edits.offer != nil
         guard !isTwin, isOwn || route.usesDictionaries && response.head.headers.contains(.useAsDictionary),
             let reason = unkeptReason(response)
         else { return }
-        proxy.metrics.countUnkept(reason, route: route.index)
+        proxy.metrics.counters.countUnkept(reason, route: route.index)
         guard route.unkeptWarning.take(now: core.now),
             context.shared.unkeptWarnings.take(route.text, now: SystemClock.unixSeconds)
         else { return }
@@ -144,7 +144,7 @@ extension Exchange {
     /// Counts a Link that no browser follows, and warns of it.
     private func noteUnfollowedLink(_ response: UpstreamResponse) {
         guard !isDocument(response.facts.contentType) else { return }
-        proxy.metrics.countUnfollowed(route: route.index)
+        proxy.metrics.counters.countUnfollowed(route: route.index)
         guard context.shared.linkWarnings.take(route.text, now: SystemClock.unixSeconds) else { return }
         context.report(
             .warning(

@@ -125,7 +125,7 @@ extension Exchange {
 
     func refuse(_ problem: ProblemResponse, _ reason: RejectionReason? = nil) {
         if let reason {
-            proxy.metrics.countRejected(reason)
+            proxy.metrics.counters.countRejected(reason)
             record.fault = RequestFault(reason)
         }
         let (head, body) = problem.rendered(accept: request.headers.joined(.accept))

@@ -86,9 +86,9 @@ extension Exchange {
     ) {
         guard let original = held?.original else { return refuse(.undecodable) }
         if reason == .busy {
-            proxy.metrics.countBusy()
+            proxy.metrics.counters.compressionBusy.add()
         } else {
-            proxy.metrics.countUpstreamError(.malformed, of: route.upstreamName)
+            proxy.metrics.counters.countUpstreamError(.malformed, of: route.upstreamName)
         }
         body.dropDecoder()
         draft.response.facts.coding = .known(original.coding)

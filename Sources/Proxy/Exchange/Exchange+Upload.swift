@@ -92,7 +92,7 @@ extension Exchange {
         case .malformed: refuseUpload(.undecodableRequest, .malformed)
         case .tooLarge: refuseUpload(.bodyTooLarge, .bodyTooLarge)
         case .noMemory:
-            proxy.metrics.countBusy()
+            proxy.metrics.counters.compressionBusy.add()
             record.fault = .own("memory.coding is used up")
             refuseUpload(.clientBusy)
         }

@@ -132,7 +132,7 @@ extension Exchange {
         _ draft: consuming ResponseDraft, _ decision: Decision, _ result: CodingJob.Result
     ) {
         guard let held = body.takeHeld() else { return }
-        proxy.metrics.countBusy()
+        proxy.metrics.counters.compressionBusy.add()
         // Hashing takes a place, too.
         if result.body == nil { draft.response.target = nil }
         // What must not be coded, or needs no coding, is not coded quickly either.

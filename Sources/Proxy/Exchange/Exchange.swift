@@ -212,7 +212,7 @@ extension Exchange: RequestHandler {
 
     func aborted(_ cause: ClientLoss) {
         if cause == .timedOut, !phase.isTunnel {
-            proxy.metrics.countRejected(upload.isWhole ? .answerTimeout : .bodyTimeout)
+            proxy.metrics.counters.countRejected(upload.isWhole ? .answerTimeout : .bodyTimeout)
         }
         record.fault = record.fault ?? RequestFault(cause, isUploaded: upload.isWhole)
         account(isComplete: false)
@@ -380,8 +380,7 @@ extension Exchange {
             context.gain.count(
                 of: gainRoute, bodyBytes: record.bodyBytesBefore, deltaBytes: record.bodyBytesSent)
         }
-        var finished = RequestRecord()
-        swap(&finished, &record)
+        let finished = exchange(&record, with: RequestRecord())
         proxy.account(finished, in: context.experiment)
     }
 

@@ -7,7 +7,7 @@ enum RequestIdentifiers {
     static func requestID(in headers: borrowing Headers, _ name: HeaderName) -> [UInt8]? {
         guard hasRequestID(headers, name) else { return nil }
         var id: [UInt8] = []
-        headers.forEachValue(of: name) { value in id = value.indices.map { value[$0] } }
+        headers.forEachValue(of: name) { id = [UInt8](copying: $0) }
         return id
     }
 

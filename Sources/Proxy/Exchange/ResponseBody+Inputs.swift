@@ -31,9 +31,7 @@ extension ResponseBody {
                 stage = .coding(stream)
                 break
             }
-            var piece: [UInt8] = []
-            piece.append(bytes)
-            let isCoded = code(piece, .more, &stream)
+            let isCoded = code([UInt8](copying: bytes), .more, &stream)
             if isCoded { stage = .coding(stream) }
         case .decoding:
             removal?.append(bytes)
@@ -170,9 +168,5 @@ extension ResponseBody {
         if passes(piece) { output.append(piece) }
     }
 
-    mutating func takeStage() -> BodyStage {
-        var taken = BodyStage.none
-        swap(&taken, &stage)
-        return taken
-    }
+    mutating func takeStage() -> BodyStage { exchange(&stage, with: .none) }
 }

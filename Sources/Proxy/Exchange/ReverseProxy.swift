@@ -27,7 +27,7 @@ final class ReverseProxy: Application, Handler {
         index = context.store.reader()
         metrics = LoopMetrics(routes: context.routeNames.texts.count)
         token = core.add(self)
-        core.turnEnded = { [metrics] in metrics.countTurn(microseconds: $0) }
+        core.turnEnded = { [metrics] in metrics.counters.turns.add(microseconds: $0) }
         upstreams.adopt(context.upstreams, metrics, core: core)
     }
 
@@ -35,7 +35,7 @@ final class ReverseProxy: Application, Handler {
     func adopt(_ context: ProxyContext, log: AccessLog?) {
         self.log?.flush()
         self.log = log
-        metrics.grow(routes: context.routeNames.texts.count)
+        metrics.counters.grow(routes: context.routeNames.texts.count)
         self.context = context
         upstreams.adopt(context.upstreams, metrics, core: core)
     }
@@ -52,7 +52,7 @@ final class ReverseProxy: Application, Handler {
 
     func refuse(_ refusal: Refusal, from peer: Endpoint?, send: (ResponseHead, [UInt8]) -> Int) {
         let reason = RejectionReason(refusal)
-        metrics.countRejected(reason)
+        metrics.counters.countRejected(reason)
         // A connection without a valid PROXY header gets no response.
         guard refusal != .badProxyHeader else { return }
         let problem = ProblemResponse(refusal)
@@ -90,7 +90,7 @@ final class ReverseProxy: Application, Handler {
 
     /// Counts a complete request, and logs it; `experiment` is that of the configuration that it began with.
     func account(_ record: RequestRecord, in experiment: ExperimentTotals? = nil) {
-        metrics.countRequest(record)
+        metrics.counters.count(record)
         if let arm = record.experiment.arm, record.isComplete {
             experiment?.count(
                 arm, unit: record.experiment.unit, bytes: record.wireBytesSent,
@@ -122,11 +122,7 @@ final class ReverseProxy: Application, Handler {
     }
 
     // Taken out while it changes, the list needs no run-time check for overlapping access.
-    private func takeHolding() -> [Exchange] {
-        var taken: [Exchange] = []
-        swap(&taken, &holding)
-        return taken
-    }
+    private func takeHolding() -> [Exchange] { exchange(&holding, with: []) }
 
     func expired(_ core: EventLoop.Core) {
         log?.flush()

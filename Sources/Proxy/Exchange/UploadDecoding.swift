@@ -74,8 +74,7 @@ struct UploadDecoding: ~Copyable {
     mutating func found(_ dictionary: Body) {
         guard stage == .finding else { return }
         stage = .held
-        var coded: [UInt8] = []
-        swap(&coded, &input)
+        let coded = exchange(&input, with: [])
         removal = CodingRemoval(.dcz, over: dictionary, limits: limits, memory: share)
         removal?.append(coded.span)
     }
@@ -155,8 +154,7 @@ struct UploadDecoding: ~Copyable {
 
     private mutating func takeOutput() -> [UInt8]? {
         guard !output.isEmpty else { return nil }
-        var piece: [UInt8] = []
-        swap(&piece, &output)
+        let piece = exchange(&output, with: [])
         memory = nil
         return piece
     }
@@ -221,8 +219,6 @@ struct RequestUpload: ~Copyable {
 
     /// Takes out what was kept; `trailers` are there if the body was whole.
     mutating func takeKept() -> (bytes: [UInt8], trailers: Headers?) {
-        var taken: (bytes: [UInt8], trailers: Headers?) = ([], nil)
-        swap(&taken, &kept)
-        return taken
+        exchange(&kept, with: ([], nil))
     }
 }

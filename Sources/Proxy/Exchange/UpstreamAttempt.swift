@@ -28,9 +28,7 @@ struct UpstreamAttempt {
     /// Gives the place back, or ends the wait for one.
     mutating func leavePlace(_ places: UpstreamPlaces) {
         if case .none = place { return }
-        var former = Place.none
-        swap(&former, &place)
-        switch former {
+        switch exchange(&place, with: .none) {
         case .none: break
         case .waiting(let waiter): places.cancel(waiter)
         case .taken(let demand): places.leave(demand)

@@ -153,14 +153,8 @@ struct Following: Sendable {
     }
 
     /// Returns true the first time that another node says that it has another key.
-    mutating func noteOtherKey() -> Bool {
-        defer { hasOtherKey = true }
-        return !hasOtherKey
-    }
+    mutating func noteOtherKey() -> Bool { !exchange(&hasOtherKey, with: true) }
 
     /// Returns true the first time that an order is not heeded for its time.
-    mutating func noteUntimely() -> Bool {
-        defer { hasUntimelyOrder = true }
-        return !hasUntimelyOrder
-    }
+    mutating func noteUntimely() -> Bool { !exchange(&hasUntimelyOrder, with: true) }
 }

@@ -77,9 +77,7 @@ extension SharedMemory {
         // Taken out, since requests wait for the lock.
         var index = state.withLock { state in
             state.hasCaughtUp = false
-            var empty = SharedIndex()
-            swap(&empty, &state.index)
-            return empty
+            return exchange(&state.index, with: SharedIndex())
         }
         let isSealed = place != Self.newsPlace
         index.removeAll(isSealed: isSealed)

@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Dispatch
+internal import HTTP
 internal import Primitives
 internal import Redis
 internal import Storage
@@ -20,13 +21,9 @@ extension SharedMemory {
     ///
     /// Returns false if the shared store did not confirm it in time. Blocks: never call it on an event loop.
     func tellAndWait(_ order: PurgeOrder, removed: [Storage.Version]) -> Bool {
-        let isTold = Guarded(false)
-        let done = DispatchSemaphore(value: 0)
-        tell(order, removed: removed) { isConfirmed in
-            isTold.withLock { $0 = isConfirmed }
-            done.signal()
-        }
-        return done.wait(timeout: .now() + .seconds(Self.replySeconds)) == .success && isTold.withLock { $0 }
+        let isTold = AwaitedValue<Bool>()
+        tell(order, removed: removed, onEnd: isTold.give)
+        return isTold.take(until: .now() + .seconds(Self.replySeconds)) ?? false
     }
 
     /// The same without a wait; `onEnd` may be called at once.
@@ -51,10 +48,7 @@ extension SharedMemory {
 
     /// Gives the orders again that wait for it.
     func tellWaiting() {
-        let deletions = waitingDeletions.withLock { waiting in
-            defer { waiting = [] }
-            return waiting
-        }
+        let deletions = waitingDeletions.withLock { exchange(&$0, with: []) }
         for keys in deletions { delete(batch: keys) }
         let orders = waitingOrders.withLock { $0.take() }
         guard !orders.isEmpty else { return }

@@ -37,8 +37,7 @@ struct WaitingOrders: Sendable {
     /// Adds orders that were not confirmed.
     mutating func add(_ some: [SharedOrder]) -> [Notice] {
         orders += some
-        defer { isTold = true }
-        return (isTold ? [] : [.waits]) + dropSurplus()
+        return (exchange(&isTold, with: true) ? [] : [.waits]) + dropSurplus()
     }
 
     /// Takes the oldest ones; none while others are on their way.
@@ -65,7 +64,6 @@ struct WaitingOrders: Sendable {
     private mutating func dropSurplus() -> [Notice] {
         guard orders.count > Self.countMax else { return [] }
         orders.removeFirst(orders.count - Self.countMax)
-        defer { isFull = true }
-        return isFull ? [] : [.overflows]
+        return exchange(&isFull, with: true) ? [] : [.overflows]
     }
 }

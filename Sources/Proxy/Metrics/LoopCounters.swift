@@ -1,9 +1,10 @@
 internal import Dictionaries
 internal import HTTP
 
-/// The counters of one loop.
+/// The counters of one loop: plain integers, because only their loop changes them.
 ///
-/// Each metric is one property: its declaration holds its counts, and reflection lists all of them for a scrape.
+/// Each metric is one property: its declaration holds its counts, and reflection lists all of them for a scrape, which asks
+/// each loop for a copy and sums the samples.
 struct LoopCounters: Sendable {
     // MARK: Responses
 
@@ -126,7 +127,7 @@ struct LoopCounters: Sendable {
     var slowest = SlowestCodings()
 
     /// The number of routes that are counted; requests of others count as requests without a route.
-    var routeCount: Int
+    private var routeCount: Int
     /// The names of upstreams, each with the row of its position.
     private(set) var upstreamNames = [""]
 
@@ -213,6 +214,15 @@ extension LoopCounters {
         compressionSeconds.add(nanoseconds, at: coding.index - 1)
     }
 
+    /// Counts so many routes from now on, if they are more than before.
+    mutating func grow(routes: Int) { routeCount = max(routeCount, routes) }
+
+    mutating func countRejected(_ reason: RejectionReason) { rejectedRequests.add(at: reason.index) }
+
+    mutating func countUpstreamError(_ kind: UpstreamErrorKind, of upstream: String) {
+        upstreamErrors.add(row: row(ofUpstream: upstream), at: kind.index)
+    }
+
     mutating func countUnkept(_ reason: UnkeptReason, route: Int?) {
         unkeptOffers.add(row: row(route), at: reason.index)
     }
@@ -238,4 +248,11 @@ extension LoopCounters {
             handshakes.add(count, at: index)
         }
     }
+}
+
+/// The counters of a loop, as all that count on it share them.
+final class LoopMetrics {
+    var counters: LoopCounters
+
+    init(routes: Int) { counters = LoopCounters(routes: routes) }
 }

@@ -299,12 +299,9 @@ package final class ProxyServer: Sendable {
 
     /// Begins work that uses the store and waits for its end, but not for ever: a stuck loop may hold a lock of the store.
     private static func waitForAtMost(_ milliseconds: Int, _ work: @escaping @Sendable () -> Void) {
-        let done = DispatchSemaphore(value: 0)
-        DispatchQueue.global().async {
-            work()
-            done.signal()
-        }
-        _ = done.wait(timeout: .now() + .milliseconds(milliseconds))
+        let item = DispatchWorkItem(block: work)
+        DispatchQueue.global().async(execute: item)
+        _ = item.wait(timeout: .now() + .milliseconds(milliseconds))
     }
 
     /// Ends the waiting of `stop`; requests in progress are reset.

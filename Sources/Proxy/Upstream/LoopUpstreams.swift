@@ -14,10 +14,10 @@ final class LoopUpstream {
     let metricsRow: Int
 
     init(_ name: String, _ metrics: LoopMetrics, core: EventLoop.Core) {
-        let row = metrics.row(ofUpstream: name)
+        let row = metrics.counters.row(ofUpstream: name)
         metricsRow = row
         connections = ConnectionPool(settings: ClientSettings(), core: core) { nanoseconds in
-            metrics.countConnect(microseconds: Int(nanoseconds / 1_000), row: row)
+            metrics.counters.upstreamConnectTime.add(microseconds: Int(nanoseconds / 1_000), row: row)
         }
     }
 

@@ -81,10 +81,7 @@ final class NameWatch: Sendable {
 
     private func refresh(_ group: UpstreamGroup) {
         guard let refreshed = group.directory.refresh() else { return }
-        let former = failing.withLock { failing in
-            defer { failing = Set(refreshed.failed) }
-            return failing
-        }
+        let former = failing.withLock { exchange(&$0, with: Set(refreshed.failed)) }
         for host in refreshed.failed where !former.contains(host) {
             group.report(
                 .warning(

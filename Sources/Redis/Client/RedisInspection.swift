@@ -1,5 +1,5 @@
-internal import Dispatch
 internal import Glibc
+internal import HTTP
 internal import Primitives
 
 /// An inspection of a server for commands such as `dictum doctor`; blocking.
@@ -123,18 +123,13 @@ package final class RedisSession: Sendable {
 
     /// Returns the replies to commands; nil without all of them.
     package func ask(_ commands: [RedisCommand], _ urgency: RedisUrgency = .background) -> [RESPValue]? {
-        let box = Guarded<[RESPValue]?>(nil)
-        let ended = DispatchSemaphore(value: 0)
+        let result = AwaitedValue<Result<[RESPValue], RedisFailure>>()
         do throws(RedisFailure) {
-            try client.send(commands, urgency) { result in
-                if case .success(let replies) = result { box.withLock { $0 = replies } }
-                ended.signal()
-            }
+            try client.send(commands, urgency, onEnd: result.give)
         } catch {
             return nil
         }
         // Every command has an end, since it has a deadline.
-        ended.wait()
-        return box.withLock { $0 }
+        return try? result.take()?.get()
     }
 }

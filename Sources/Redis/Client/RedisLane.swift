@@ -179,9 +179,7 @@ final class RedisLane: Handler {
         connection = nil
         hasHeard = false
         parser = RESPParser(limits: terms.limits)
-        var lost: [Waiting] = []
-        swap(&lost, &waiting)
-        for batch in lost { end(batch, .failure(.lost)) }
+        for batch in exchange(&waiting, with: []) { end(batch, .failure(.lost)) }
     }
 
     // MARK: Commands

@@ -70,8 +70,7 @@ package struct RESPParser: Sendable {
         try append(rest.extracting(0..<end))
         offset += end + 1
         guard line.last == UInt8(ascii: "\r") else { throw .malformed("a line ends without CR") }
-        var taken: [UInt8] = []
-        swap(&taken, &line)
+        var taken = exchange(&line, with: [])
         taken.removeLast()
         return try begin(taken)
     }

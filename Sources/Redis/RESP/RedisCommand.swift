@@ -41,11 +41,6 @@ extension RedisCommand {
         RedisCommand("SET", [key, value, Array("NX".utf8), Array("EX".utf8), Array("\(seconds)".utf8)])
     }
 
-    /// Sets a key for so many seconds.
-    package static func set(_ key: [UInt8], to value: [UInt8], seconds: Int) -> RedisCommand {
-        RedisCommand("SET", [key, value, Array("EX".utf8), Array("\(seconds)".utf8)])
-    }
-
     package static func expire(_ key: [UInt8], seconds: Int) -> RedisCommand {
         RedisCommand("EXPIRE", [key, Array("\(seconds)".utf8)])
     }

@@ -12,12 +12,8 @@ package final class BackgroundWorker: Sendable {
     // serves the background priority. So the job itself lowers the priority of its thread as far as possible.
     private let queue = DispatchQueue(label: "dictum.background", qos: .background)
     private let waiting = Atomic<Int>(0)
-    private let unfinished = Atomic<Int>(0)
 
     package init() {}
-
-    /// True while no job waits or runs.
-    package var isIdle: Bool { unfinished.load(ordering: .acquiring) == 0 }
 
     /// Runs `job` after those that wait; returns false, without running it, if too many wait.
     package func submit(_ job: @escaping @Sendable () -> Void) -> Bool {
@@ -25,14 +21,12 @@ package final class BackgroundWorker: Sendable {
             waiting.wrappingSubtract(1, ordering: .relaxed)
             return false
         }
-        unfinished.wrappingAdd(1, ordering: .relaxed)
         queue.async { [self] in
             waiting.wrappingSubtract(1, ordering: .relaxed)
             // On Linux, 0 is the calling thread. If the call fails, the thread keeps its priority, which does no
             // harm.
             _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 19)
             job()
-            unfinished.wrappingSubtract(1, ordering: .releasing)
         }
         return true
     }

@@ -91,12 +91,9 @@ package final class DictionaryStore: Sendable {
     /// Has the writer do something after what it is at, and waits for it; returns false if time is up before.
     @discardableResult
     func onWriter(within seconds: Double, _ work: @escaping @Sendable (StoreWriter) -> Void) -> Bool {
-        let done = DispatchSemaphore(value: 0)
-        writer.queue.async { [writer] in
-            work(writer)
-            done.signal()
-        }
-        return done.wait(timeout: .now() + seconds) == .success
+        let item = DispatchWorkItem { [writer] in work(writer) }
+        writer.queue.async(execute: item)
+        return item.wait(timeout: .now() + seconds) == .success
     }
 
     /// Flushes and closes the database; bodies in memory stay usable.

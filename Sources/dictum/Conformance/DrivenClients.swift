@@ -66,7 +66,7 @@ struct PageClient: ClientUnderTest {
     let attempts = 50
 
     func get(_ url: String, for user: String) throws(CommandError) -> Delivered {
-        let result = Awaited<Delivered>()
+        let result = AwaitedValue<Delivered>()
         let seconds = server.seenCount == 0 ? Self.firstSeconds : secondsMax
         server.handPage(url) { result.give($0) }
         guard let delivered = result.take(until: .now() + .seconds(seconds)) else {

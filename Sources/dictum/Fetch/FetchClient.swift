@@ -80,7 +80,7 @@ final class FetchClient: Sendable {
         _ request: RequestHead, _ content: [UInt8], to endpoint: Endpoint, deadline: FetchDeadline,
         onSend: @escaping @Sendable (HTTPVersion) -> Void
     ) throws(FetchError) -> FetchResponse {
-        let outcome = Awaited<FetchExchange.Outcome>()
+        let outcome = AwaitedValue<FetchExchange.Outcome>()
         loop.execute { [token] core in
             guard let part = core.handler(token, as: FetchLoop.self) else { return }
             let exchange = FetchExchange(
@@ -116,23 +116,6 @@ final class FetchLoop: Handler {
     func target(of request: RequestHead, at endpoint: Endpoint) -> UpstreamTarget {
         let authority = request.headers.first(.host) ?? endpoint.text
         return UpstreamTarget(scheme: scheme, authority: authority, endpoint: endpoint)
-    }
-}
-
-/// A result that another thread gives, for one that waits for it.
-struct Awaited<Value: Sendable>: Sendable {
-    private let value = Guarded<Value?>(nil)
-    private let isGiven = DispatchSemaphore(value: 0)
-
-    /// Gives the result, once.
-    func give(_ result: Value) {
-        value.withLock { $0 = result }
-        isGiven.signal()
-    }
-
-    /// Waits for the result, and returns it; nil if it does not come in time.
-    func take(until end: DispatchTime = .distantFuture) -> Value? {
-        isGiven.wait(timeout: end) == .success ? value.withLock { $0 } : nil
     }
 }
 
@@ -173,7 +156,7 @@ struct FetchDeadline: Sendable {
     }
 
     /// Waits for a result, and returns it; nil if it does not come in time.
-    func wait<Value>(for result: Awaited<Value>) -> Value? {
+    func wait<Value>(for result: AwaitedValue<Value>) -> Value? {
         while true {
             let slice = nextMilliseconds
             if let value = result.take(until: .now() + .milliseconds(slice)) { return value }

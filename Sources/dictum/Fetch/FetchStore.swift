@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import DictionaryFiles
 internal import Foundation
+internal import HTTP
 
 /// The dictionaries of `fetch` in a folder, apart for each set of credentials; blocking.
 ///
@@ -54,7 +55,7 @@ struct FetchStore: Sendable {
         _ work: @escaping @Sendable (UserDictionaries) async throws -> Value
     ) -> Result<Value, any Error> {
         opened.flatMap { store in
-            let result = Awaited<Result<Value, any Error>>()
+            let result = AwaitedValue<Result<Value, any Error>>()
             let dictionaries = store.dictionaries(of: user)
             Task.detached {
                 do { result.give(.success(try await work(dictionaries))) } catch {

@@ -52,7 +52,7 @@ struct FetchURL: Sendable, Hashable {
 
     /// Resolves the host, and waits for that until `deadline`.
     func endpoints(until deadline: FetchDeadline) throws(FetchError) -> [Endpoint] {
-        let found = Awaited<[Endpoint]>()
+        let found = AwaitedValue<[Endpoint]>()
         // The system's resolver cannot be interrupted: its thread ends by itself, or with the program.
         Thread.detachNewThread { [host, port] in found.give(Endpoint.resolve(host: host, port: port)) }
         guard let endpoints = deadline.wait(for: found) else { throw deadline.error }

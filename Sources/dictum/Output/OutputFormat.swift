@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Proxy
 
 /// Formats of the commands' output, for people and for programs.
 enum OutputFormat {
@@ -67,11 +68,5 @@ enum OutputFormat {
     }
 
     /// Returns a JSON object on one line, with keys in snake case.
-    static func json(_ value: some Encodable) -> String {
-        let encoder = JSONEncoder()
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Strings, numbers and Booleans cannot fail to encode.
-        return (try? encoder.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
-    }
+    static func json(_ value: some Encodable) -> String { JSONEncoder.line(value) ?? "{}" }
 }

@@ -54,33 +54,26 @@ struct AdminClient {
 
     /// Asks at a URL, or at the address of a Unix socket as the configuration has it.
     init(_ url: String, token: String?) throws(FetchError) {
+        self.token = token
         if case .unix(let path)? = ConfiguredAddress(url) {
-            self.init([.unix(path: path)], "localhost", token: token)
-            return
+            (endpoints, authority) = ([.unix(path: path)], "localhost")
+            client = FetchClient(.http1)
+        } else {
+            let url = try FetchURL(url)
+            (endpoints, authority) = (try url.endpoints(until: Self.deadline), url.authority)
+            client = try FetchClient(.http1, for: url)
         }
-        let url = try FetchURL(url)
-        self.init(
-            try url.endpoints(until: Self.deadline), url.authority, token: token,
-            client: try FetchClient(.http1, for: url))
-    }
-
-    private init(
-        _ endpoints: [Endpoint], _ authority: String, token: String?,
-        client: FetchClient = FetchClient(.http1)
-    ) {
-        (self.endpoints, self.authority, self.token, self.client) = (endpoints, authority, token, client)
     }
 
     /// Asks at the address of a configuration, from this machine.
     init(_ admin: Configuration.Admin) throws(FetchError) {
-        guard case .tcp(let host, let port)? = admin.address else {
-            let socket = admin.address.map { String($0.description.dropFirst("unix:".count)) }
-            self.init(socket.map { [.unix(path: $0)] } ?? [], "localhost", token: admin.tokenInUse)
-            return
+        var url = admin.address?.description ?? ""
+        if case .tcp(let host, let port)? = admin.address {
+            // The addresses that stand for all lead here.
+            let reached = ["0.0.0.0": "127.0.0.1", "::": "::1"][host] ?? host
+            url = "http://\(ConfiguredAddress.tcp(host: reached, port: port))"
         }
-        // The addresses that stand for all lead here.
-        let reached = ["0.0.0.0": "127.0.0.1", "::": "::1"][host] ?? host
-        try self.init("http://\(ConfiguredAddress.tcp(host: reached, port: port))", token: admin.tokenInUse)
+        try self.init(url, token: admin.tokenInUse)
     }
 
     /// Returns what the proxy has measured.

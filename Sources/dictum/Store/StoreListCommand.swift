@@ -27,7 +27,7 @@ struct StoreListCommand: ParsableCommand {
 
     func run() throws {
         if store.shared { return try store.useShared(isJSON: json) { try $0.list(conditions) } }
-        try store.own.use { opened in
+        try store.own.source.use { opened in
             let isCurrent = opened.isCurrent
             let found = try opened.versions(conditions)
             let hidden = try opened.catalogue.hidden()

@@ -41,15 +41,9 @@ struct StoreSource: ParsableArguments {
 struct StoreOptions: ParsableArguments {
     @OptionGroup var source: StoreSource
 
-    var config: String? { source.config }
-
     func validate() throws {
         guard source.isGiven else { throw ValidationError(StoreSource.expectation) }
     }
-
-    func use(_ work: (OpenedStore) throws -> Void) throws { try source.use(work) }
-
-    func readConfiguration() throws -> Configuration? { try source.readConfiguration() }
 }
 
 /// The options that select a store of one proxy, or one that several share.
@@ -60,12 +54,14 @@ struct AnyStoreOptions: ParsableArguments {
     var shared = false
 
     func validate() throws {
-        guard !shared || own.config != nil else { throw ValidationError("--shared needs --config FILE") }
+        guard !shared || own.source.config != nil else {
+            throw ValidationError("--shared needs --config FILE")
+        }
     }
 
     /// Connects to the shared store while `work` runs.
     func useShared(isJSON: Bool, _ work: (SharedStoreActions) throws -> Void) throws {
-        guard let configuration = try own.readConfiguration() else { return }
+        guard let configuration = try own.source.readConfiguration() else { return }
         let catalogue = try SharedCatalogue(configuration)
         defer { catalogue.close() }
         try work(SharedStoreActions(catalogue: catalogue, configuration: configuration, isJSON: isJSON))

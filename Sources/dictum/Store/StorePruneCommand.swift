@@ -34,7 +34,7 @@ struct StorePruneCommand: ParsableCommand {
         guard olderThan == nil || seconds != nil else {
             throw ValidationError("--older-than: expected a duration such as 90s, 12h or 7d")
         }
-        guard !unusedRoutes || store.config != nil else {
+        guard !unusedRoutes || store.source.config != nil else {
             throw ValidationError("--unused-routes needs --config, which names the routes")
         }
     }
@@ -42,7 +42,7 @@ struct StorePruneCommand: ParsableCommand {
     private var seconds: Int? { olderThan.flatMap(DurationText.seconds) }
 
     func run() throws {
-        try store.use { opened in
+        try store.source.use { opened in
             let pruning = StorePruning(
                 now: Int(Date.now.timeIntervalSince1970), olderThanSeconds: seconds,
                 removesUnusedRoutes: unusedRoutes, configuration: opened.configuration)

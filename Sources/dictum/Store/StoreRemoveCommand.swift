@@ -45,7 +45,7 @@ struct StoreRemoveCommand: ParsableCommand {
                 try $0.remove(digests, conditions, isAll: all, isDryRun: dryRun)
             }
         }
-        try store.own.use { opened in
+        try store.own.source.use { opened in
             let versions = try digests.isEmpty ? chosen(opened) : named(opened)
             try StoreRemoval(isDryRun: dryRun, isJSON: json).remove(versions, from: opened.catalogue)
         }

@@ -19,7 +19,7 @@ struct StoreShowCommand: ParsableCommand {
     }
 
     func run() throws {
-        try store.use { opened in
+        try store.source.use { opened in
             let isCurrent = opened.isCurrent
             let entries = try opened.versions(digest).map { VersionEntry($0, isCurrent: isCurrent) }
             try StandardOutput.write(
@@ -45,7 +45,7 @@ struct StoreExportCommand: ParsableCommand {
     var output: String?
 
     func run() throws {
-        try store.use { opened in
+        try store.source.use { opened in
             let versions = try opened.versions(digest)
             guard let version = versions.first else { return }
             switch try opened.catalogue.body(ofAny: versions) {

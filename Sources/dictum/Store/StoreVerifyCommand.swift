@@ -31,7 +31,7 @@ struct StoreVerifyCommand: ParsableCommand {
 
     func run() throws {
         if store.shared { return try store.useShared(isJSON: json) { try $0.verify(repairs: repair) } }
-        try store.own.use { opened in
+        try store.own.source.use { opened in
             var report = Report()
             for versions in try opened.catalogue.versionsByBody() {
                 guard let digest = versions.first?.digest,

@@ -20,13 +20,13 @@ import Testing
     }
 
     @Test func `requests are counted by route, coding and reason`() {
-        let metrics = LoopMetrics(routes: 2)
+        var counters = LoopCounters(routes: 2)
         for _ in 1...3 {
-            metrics.countRequest(record { ($0.routeIndex, $0.coding, $0.reason) = (1, .dcz, .delta) })
+            counters.count(record { ($0.routeIndex, $0.coding, $0.reason) = (1, .dcz, .delta) })
         }
-        metrics.countRequest(record { ($0.routeIndex, $0.reason) = (nil, nil) })
-        metrics.countRequest(record { $0.routeIndex = 7 })
-        let samples = metrics.counters.samples(routes: ["/a", "/*"])
+        counters.count(record { ($0.routeIndex, $0.reason) = (nil, nil) })
+        counters.count(record { $0.routeIndex = 7 })
+        let samples = counters.samples(routes: ["/a", "/*"])
         #expect(
             value(of: #"dictum_requests_total{route="/*",coding="dcz",reason="delta"}"#, in: samples) == "3")
         #expect(
@@ -39,18 +39,18 @@ import Testing
         (0, "none"), (99, "none"), (101, "1xx"), (304, "3xx"), (599, "5xx"), (600, "none"), (-1, "none"),
     ])
     func `a status is counted by its class, for each route`(status: Int, label: String) {
-        let metrics = LoopMetrics(routes: 1)
-        metrics.countRequest(record { ($0.routeIndex, $0.status) = (0, status) })
-        metrics.countRequest(record { $0.routeIndex = 0 })
-        let samples = metrics.counters.samples(routes: ["/a"])
+        var counters = LoopCounters(routes: 1)
+        counters.count(record { ($0.routeIndex, $0.status) = (0, status) })
+        counters.count(record { $0.routeIndex = 0 })
+        let samples = counters.samples(routes: ["/a"])
         #expect(value(of: "dictum_responses_total{route=\"/a\",status=\"\(label)\"}", in: samples) == "1")
         #expect(value(of: "dictum_responses_total{route=\"none\",status=\"\(label)\"}", in: samples) == "0")
     }
 
     @Test func `bytes, time and ends are summed over the loops`() {
-        let loops = [LoopMetrics(routes: 1), LoopMetrics(routes: 1)]
-        for loop in loops {
-            loop.countRequest(
+        var loops = [LoopCounters(routes: 1), LoopCounters(routes: 1)]
+        for loop in loops.indices {
+            loops[loop].count(
                 record {
                     $0.routeIndex = 0
                     $0.bodyBytesBefore = 1_000
@@ -58,14 +58,14 @@ import Testing
                     $0.durationMicroseconds = 1_500_000
                     $0.isComplete = false
                 })
-            loop.countCompression(.dcb, nanoseconds: 250_000_000)
-            loop.countRejected(.headTooLarge)
-            loop.countUpstreamError(.connect, of: "")
-            loop.countUpstreamError(.reset, of: "shop")
-            loop.countAdmission()
-            loop.countOffer()
+            loops[loop].countCompression(.dcb, nanoseconds: 250_000_000)
+            loops[loop].countRejected(.headTooLarge)
+            loops[loop].countUpstreamError(.connect, of: "")
+            loops[loop].countUpstreamError(.reset, of: "shop")
+            loops[loop].admissions.add()
+            loops[loop].offers.add()
         }
-        let samples = MetricSample.summed(loops.flatMap { $0.counters.samples(routes: ["/*"]) })
+        let samples = MetricSample.summed(loops.flatMap { $0.samples(routes: ["/*"]) })
         #expect(value(of: #"dictum_body_bytes_total{route="/*",stage="before"}"#, in: samples) == "2000")
         #expect(value(of: #"dictum_body_bytes_total{route="/*",stage="after"}"#, in: samples) == "20")
         #expect(value(of: #"dictum_compression_seconds_total{coding="dcb"}"#, in: samples) == "0.5")
@@ -79,11 +79,11 @@ import Testing
     }
 
     @Test func `a bucket holds what is at most its bound, and all that is below`() {
-        let metrics = LoopMetrics(routes: 0)
+        var counters = LoopCounters(routes: 0)
         for micros in [1_000, 1_001, 20_000_000] {
-            metrics.countRequest(record { $0.durationMicroseconds = micros })
+            counters.count(record { $0.durationMicroseconds = micros })
         }
-        let samples = metrics.counters.samples(routes: [])
+        let samples = counters.samples(routes: [])
         let series = LoopHistogram.bounds.flatMap { bound in
             [bound, bound + 1].map { value(of: 1, microseconds: $0, upTo: bound) }
         }
@@ -106,31 +106,31 @@ import Testing
 
     /// The count of requests of a time in the bucket of a bound.
     private func value(of count: Int, microseconds: Int, upTo bound: Int) -> String? {
-        let metrics = LoopMetrics(routes: 0)
-        for _ in 0..<count { metrics.countRequest(record { $0.durationMicroseconds = microseconds }) }
+        var counters = LoopCounters(routes: 0)
+        for _ in 0..<count { counters.count(record { $0.durationMicroseconds = microseconds }) }
         let name = "dictum_request_duration_seconds_bucket"
         return value(
             of: "\(name){route=\"none\",le=\"\(Double(bound) / 1e6)\"}",
-            in: metrics.counters.samples(routes: []))
+            in: counters.samples(routes: []))
     }
 
     @Test func `times are counted by route and by upstream, and only where there are some`() {
-        let metrics = LoopMetrics(routes: 2)
-        metrics.countRequest(
+        var counters = LoopCounters(routes: 2)
+        counters.count(
             record {
                 ($0.routeIndex, $0.headMicroseconds, $0.durationMicroseconds) = (1, 2_000, 30_000)
             })
-        metrics.countRequest(record { ($0.routeIndex, $0.status) = (1, 0) })
-        let row = metrics.row(ofUpstream: "shop")
-        metrics.countConnect(microseconds: 700, row: row)
-        for micros in [200, 30_000] { metrics.countTurn(microseconds: micros) }
+        counters.count(record { ($0.routeIndex, $0.status) = (1, 0) })
+        let row = counters.row(ofUpstream: "shop")
+        counters.upstreamConnectTime.add(microseconds: 700, row: row)
+        for micros in [200, 30_000] { counters.turns.add(microseconds: micros) }
         for micros in [300, 40_000] {
-            metrics.countRequest(
+            counters.count(
                 record {
                     ($0.upstreamMicroseconds, $0.tryMicroseconds, $0.upstreamRow) = (50_000, micros, row)
                 })
         }
-        let samples = metrics.counters.samples(routes: ["/a", "/b"])
+        let samples = counters.samples(routes: ["/a", "/b"])
         for (series, expected) in [
             (#"dictum_response_head_seconds_count{route="/b"}"#, "1"),
             (#"dictum_response_head_seconds_sum{route="/b"}"#, "0.002"),
@@ -150,10 +150,10 @@ import Testing
     }
 
     @Test func `more names of upstreams than there are rows count as the one without a name`() {
-        let metrics = LoopMetrics(routes: 0)
-        let rows = (1...1_000).map { metrics.row(ofUpstream: "u\($0)") }
+        var counters = LoopCounters(routes: 0)
+        let rows = (1...1_000).map { counters.row(ofUpstream: "u\($0)") }
         #expect(rows == Array(1..<1_000) + [0])
-        #expect(metrics.row(ofUpstream: "u7") == 7)
+        #expect(counters.row(ofUpstream: "u7") == 7)
     }
 
     @Test func `connections of several loops and listeners add up, side by side`() {

@@ -72,7 +72,7 @@ private let second = Feed.bytes(version: 1, items: 40)
             worker: worker, memory: MemoryBudget(bytes: 1 << 30), report: { _ in })
         var turns: Set<Bool> = []
         try waitUntil("ten were sampled, with the pauses between them") {
-            guard worker.isIdle else { return false }
+            guard worker.finish() else { return false }
             guard sampler.total(of: "/a")?.sampled.count ?? 0 < 10 else { return true }
             turns.insert(sampler.takeTurn(of: "/a"))
             sampler.submit(
@@ -97,7 +97,7 @@ private let second = Feed.bytes(version: 1, items: 40)
         sampler.submit(
             .init(route: "/a", body: second, deltaBytes: 100, codings: [.gzip], isAcrossURLs: false),
             levels: CodingLevels())
-        try waitUntil("the sample was measured") { worker.isIdle }
+        #expect(worker.finish(), "the sample was measured")
         #expect(sampler.totals.isEmpty)
     }
 

@@ -73,10 +73,7 @@ struct StoreDatabase: Sendable {
         let seen = try attempt {
             try connection.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA data_version") }
         }
-        return dataVersion.withLock { known in
-            defer { known = seen }
-            return known != seen
-        }
+        return dataVersion.withLock { exchange(&$0, with: seen) != seen }
     }
 
     /// Has the next call of `noticesForeignWrites` return true.

@@ -128,22 +128,27 @@ extension StoreFile {
         guard let status = status(of: path) else { return nil }
         guard status.st_mode & S_IFMT == S_IFREG else { return .noStore(path: path) }
         guard status.st_size > 0, !StoreLock.wasTaken(for: path) else { return nil }
-        var head = [UInt8](repeating: 0, count: headerBytes)
         // Safe: the path is read during the call only.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         // What this user cannot read is left to SQLite, which says why.
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        // Safe: the array has the room that the call may fill.
-        let count = unsafe head.withUnsafeMutableBytes {
-            unsafe pread(descriptor, $0.baseAddress, $0.count, 0)
-        }
-        guard count == headerBytes, head.starts(with: "SQLite format 3\0".utf8) else {
-            return .noStore(path: path)
-        }
+        guard let head = head(of: descriptor, bytesMax: headerBytes), head.count == headerBytes,
+            head.starts(with: "SQLite format 3\0".utf8)
+        else { return .noStore(path: path) }
         let application = head[applicationOffset..<applicationOffset + 4].reduce(0) { $0 << 8 | Int($1) }
         // Until the first checkpoint of a new store its number is in the log only.
         return [0, StoreSchema.applicationID].contains(application) ? nil : .foreignDatabase(path: path)
+    }
+
+    /// Returns the first bytes of an open file; nil if it cannot be read.
+    static func head(of descriptor: Int32, bytesMax: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: bytesMax)
+        // Safe: the array has the room that the call may fill.
+        let count = unsafe bytes.withUnsafeMutableBytes {
+            unsafe pread(descriptor, $0.baseAddress, $0.count, 0)
+        }
+        return count < 0 ? nil : Array(bytes.prefix(count))
     }
 }
 

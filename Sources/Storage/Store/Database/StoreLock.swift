@@ -57,13 +57,9 @@ final class StoreLock: Sendable {
         let descriptor = unsafe open(database + ".lock", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 64)
-        // Safe: the array has the room that the call may fill.
-        let count = unsafe bytes.withUnsafeMutableBytes {
-            unsafe pread(descriptor, $0.baseAddress, $0.count, 0)
-        }
         // After a loss of power the file may be empty or have zeros.
-        return count >= 0 && bytes.prefix(count).allSatisfy { $0 == 0 || $0 == 10 || 0x30...0x39 ~= $0 }
+        return StoreFile.head(of: descriptor, bytesMax: 64)?
+            .allSatisfy { $0 == 0 || $0 == 10 || 0x30...0x39 ~= $0 } ?? false
     }
 
     /// Writes the number of this process, for the messages of others.
@@ -78,12 +74,7 @@ final class StoreLock: Sendable {
     }
 
     private static func holder(_ descriptor: Int32) -> Int32? {
-        var bytes = [UInt8](repeating: 0, count: 16)
-        // Safe: the array has the room that the call may fill.
-        let count = unsafe bytes.withUnsafeMutableBytes {
-            unsafe pread(descriptor, $0.baseAddress, $0.count, 0)
-        }
-        guard count > 0 else { return nil }
+        guard let bytes = StoreFile.head(of: descriptor, bytesMax: 16) else { return nil }
         return Int32(String(decoding: bytes.prefix { $0 != 10 && $0 != 0 }, as: UTF8.self))
     }
 }

@@ -104,10 +104,7 @@ final class Chain: DemandQueueElement {
     // MARK: Deltas
 
     /// An estimate of the size of a delta over a fresh version; nil before the first delta.
-    var freshDeltaBytes: Int? {
-        let bytes = Int(freshDelta.load(ordering: .relaxed))
-        return bytes > 0 ? bytes : nil
-    }
+    var freshDeltaBytes: Int? { freshDelta.ifKnown }
 
     /// Updates the estimate with the size of the first delta over a version.
     ///

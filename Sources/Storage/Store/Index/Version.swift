@@ -109,8 +109,6 @@ package final class Version: Sendable {
     var isCurrent: Bool { current.load(ordering: .relaxed) }
     /// The bytes of a private version in its budget: the body on disk, and a kibibyte for rows and memory.
     var privateBytes: Int { (sealedBytes ?? bytes + SealedBytes.overheadBytes) + 1024 }
-    /// The later of the last demand and the end of the pin.
-    var wantedUntil: Int { max(lastWanted, pinnedUntil) }
     var bodyName: BodyName { BodyName(scope: chain.key.scope, digest: digest) }
     /// The bytes on disk, estimated as if no other version had the body.
     package var storedBytes: Int {

@@ -54,16 +54,10 @@ extension Version {
     package func recordUnkept(_ digest: Digest) -> Bool { chain.recordUnkept(digest) }
 
     /// The length of the last delta over it; nil before the first.
-    package var lastDeltaBytes: Int? {
-        let bytes = deltaLength.load(ordering: .relaxed)
-        return bytes > 0 ? Int(bytes) : nil
-    }
+    package var lastDeltaBytes: Int? { deltaLength.ifKnown }
 
     /// The length of the first delta over it; for its client, no other dictionary could be much fresher.
-    var firstDeltaBytes: Int? {
-        let bytes = firstDeltaLength.load(ordering: .relaxed)
-        return bytes > 0 ? Int(bytes) : nil
-    }
+    var firstDeltaBytes: Int? { firstDeltaLength.ifKnown }
 
     package func recordDelta(bytes: Int) {
         let length = max(UInt32(clamping: bytes), 1)
@@ -74,10 +68,7 @@ extension Version {
 
     /// The length of a private body on disk, packed and sealed; nil while it is unknown.
     var sealedBytes: Int? {
-        get {
-            let bytes = sealedLength.load(ordering: .relaxed)
-            return bytes > 0 ? Int(bytes) : nil
-        }
+        get { sealedLength.ifKnown }
         set { sealedLength.store(UInt32(clamping: newValue ?? 0), ordering: .relaxed) }
     }
     /// The place in `PrivateOrder`.
@@ -127,4 +118,12 @@ extension Version {
     }
 
     static func seconds(_ second: Int) -> UInt32 { UInt32(clamping: second) }
+}
+
+extension Atomic<UInt32> {
+    /// The number; nil for 0, which stands for one that is not known.
+    var ifKnown: Int? {
+        let number = load(ordering: .relaxed)
+        return number > 0 ? Int(number) : nil
+    }
 }

@@ -173,10 +173,7 @@ package struct PurgeList: Sendable {
         forgottenRank = min(forgottenRank, time)
     }
 
-    package mutating func takeAll() -> [Purge] {
-        defer { all = [] }
-        return all
-    }
+    package mutating func takeAll() -> [Purge] { exchange(&all, with: []) }
 
     package func include(_ chain: ChainKey, url: String?, rank: Int64) -> Bool {
         all.contains { $0.includes(chain, url: url, rank: rank) }
