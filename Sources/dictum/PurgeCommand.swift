@@ -45,6 +45,11 @@ struct PurgeCommand: ParsableCommand {
         if dryRun { parameters.append("dry_run=true") }
         let result = try admin.client().purge(parameters.joined(separator: "&"))
         let written = Result { try StandardOutput.write(json ? OutputFormat.json(result) : text(result)) }
+        if result.erased == false {
+            throw CommandError(
+                "the disk does not have that yet, and a restart may bring them back: see the log, and run this again"
+            )
+        }
         if result.otherNodesTold == false {
             throw CommandError(
                 "the shared store did not confirm, so other nodes may keep them; run this again")

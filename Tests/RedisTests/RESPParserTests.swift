@@ -127,6 +127,26 @@ struct RESPParserTests {
         }
     }
 
+    @Test func `of an array beyond its limit the rest is skipped, and the next one is read`() throws {
+        var limits = RESPLimits()
+        limits.arrayBytes = 5
+        let text = "*2\r\n*3\r\n$4\r\nabcd\r\n$2\r\nef\r\n$1\r\ng\r\n*1\r\n$5\r\nhijkl\r\n"
+        let first: [RESPValue] = [Self.bytes("abcd"), .error(.tooLarge(bytes: 2)), Self.bytes("g")]
+        #expect(
+            try Self.replies(text, limits: limits) == [
+                .array([.array(first), .array([Self.bytes("hijkl")])])
+            ])
+    }
+
+    @Test func `an entry of a stream that fills a reply is skipped, field by field`() throws {
+        let field = "$100000\r\n" + String(repeating: "a", count: 100_000) + "\r\n"
+        let entry = "*300\r\n" + String(repeating: field, count: 300)
+        let replies = try Self.replies(entry + ":1\r\n", limits: .streams)
+        #expect(replies.count == 2 && replies.last == .integer(1))
+        guard case .array(let values) = replies.first else { throw RESPParseError.malformed("no array") }
+        #expect(values.count { $0 == .error(.tooLarge(bytes: 100_000)) } == 298)
+    }
+
     @Test func `many small values count as the memory that they take`() throws {
         var limits = RESPLimits()
         limits.replyBytes = 32 * 10

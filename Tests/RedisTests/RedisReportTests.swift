@@ -46,4 +46,11 @@ struct RedisReportTests {
             #expect(text.contains(part))
         }
     }
+
+    @Test func `two addresses that fail in two ways by turns are one warning`() {
+        for cause in ["refused", "silent", "refused", "silent"] {
+            _ = reports.unavailable(ObjectIdentifier(lanes[0]), cause)
+        }
+        #expect(heard.withLock { $0.count } == 1)
+    }
 }

@@ -96,6 +96,9 @@ package struct PurgeReport: Codable, Equatable, Sendable {
     /// Of those, the versions of private routes and of personal responses.
     package let removedPersonalVersions: Int
     package let removedBytes: Int
+    /// True if their bytes on disk are overwritten, false if the disk fails or another process has yet to do it; nil if nothing was
+    /// done.
+    package let erased: Bool?
     /// True if the nodes that share the store were told; nil without `store.shared`, or if nothing was done.
     package let otherNodesTold: Bool?
 
@@ -104,6 +107,7 @@ package struct PurgeReport: Codable, Equatable, Sendable {
         removedVersions = outcome.versions.count
         removedPersonalVersions = outcome.versions.count { $0.chainKey.scope.isSealed }
         removedBytes = outcome.versions.reduce(0) { $0 + $1.bytes }
+        erased = outcome.areErased
         otherNodesTold = outcome.areOthersTold
     }
 }

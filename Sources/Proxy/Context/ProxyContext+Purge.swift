@@ -6,6 +6,8 @@ internal import Storage
 extension ProxyContext {
     struct PurgeOutcome: Sendable {
         let versions: [Storage.Version]
+        /// True if their bytes on disk are overwritten; nil if nothing was done.
+        let areErased: Bool?
         /// True if the shared store has the order for the other nodes; nil without one, or if nothing was done.
         let areOthersTold: Bool?
     }
@@ -15,13 +17,13 @@ extension ProxyContext {
     ///
     /// Blocks: never call it on an event loop.
     func purge(_ order: PurgeOrder, isDryRun: Bool = false) -> PurgeOutcome {
-        let versions = purgeHere(order, isDryRun: isDryRun)
+        let purged = purgeHere(order, isDryRun: isDryRun)
         return PurgeOutcome(
-            versions: versions,
-            areOthersTold: isDryRun ? nil : sharedMemory?.tellAndWait(order, removed: versions))
+            versions: purged.versions, areErased: isDryRun ? nil : purged.areErased,
+            areOthersTold: isDryRun ? nil : sharedMemory?.tellAndWait(order, removed: purged.versions))
     }
 
-    private func purgeHere(_ order: PurgeOrder, isDryRun: Bool = false) -> [Storage.Version] {
+    private func purgeHere(_ order: PurgeOrder, isDryRun: Bool = false) -> Purged {
         store.purge([shared.purgeMaker.makePurge(of: order)], isDryRun: isDryRun)
     }
 
@@ -47,7 +49,7 @@ extension ProxyContext {
         let owners = shared.leavingUsers.withLock { $0.take() }
         guard !owners.isEmpty else { return }
         let order = PurgeOrder(owners: owners)
-        let versions = purgeHere(order)
+        let versions = purgeHere(order).versions
         if isLast {
             _ = sharedMemory?.tellAndWait(order, removed: versions)
         } else {

@@ -147,8 +147,10 @@ struct Following: Sendable {
     }
 
     /// Returns the time for the next entry of this node: later than all others, also where the clock stands still.
+    ///
+    /// After a clock that was far ahead it begins anew, since the other nodes have heeded none of those times.
     mutating func nextTime(now: Int64) -> Int64 {
-        ownTime = max(now, ownTime + 1)
+        ownTime = ownTime - now > Self.signedMilliseconds ? now : max(now, ownTime + 1)
         return ownTime
     }
 

@@ -14,7 +14,7 @@ final class PurgeMaker: Sendable {
     func adopt(_ current: CurrentRoutes) { routes.withLock { $0 = current } }
 
     /// Makes an order one that the store carries out, by the routes of this node.
-    func makePurge(of order: PurgeOrder, rankMax: Int64 = .max) -> Purge {
-        Purge(order, rankMax: rankMax, routes: routes.withLock { $0 })
+    func makePurge(of order: PurgeOrder, rankMax: Int64 = .max, isFormer: Bool = false) -> Purge {
+        Purge(order, rankMax: rankMax, isFormer: isFormer, routes: routes.withLock { $0 })
     }
 }

@@ -106,7 +106,7 @@ extension SharedMemory {
         _ packed: PackedRecord, _ name: SharedName, key: String, parts: Int, _ urgency: RedisUrgency
     ) {
         guard let record = packed.unpacked() else { return refuse(name, key: key, parts: parts, urgency) }
-        guard !isPurged(record.chain, url: record.url, rank: record.rank) else {
+        guard !isPurged(record) else {
             forget(name)
             return end(name, urgency, .miss)
         }

@@ -97,13 +97,19 @@ extension SharedMemory {
             } else if name == SharedNews.Entry.lost, announcedAt > now - 60 {
                 for name in SharedNews.readNames(value) { heedLost(name) }
             } else if name == SharedNews.Entry.superseded {
-                for name in SharedNews.readNames(value) { heedSuperseded(name) }
+                let isRecent = announcedAt > now - 60
+                for name in SharedNews.readNames(value) { heedSuperseded(name, isRecent: isRecent) }
             } else if name == SharedNews.Entry.promises {
                 heedPromises(SharedNews.readPromises(value))
             } else if name == PurgeOrder.entry, !isOwn(entry), let time = timeOfOrder(entry) {
-                heedPurge(value, at: time)
+                heedPurge(value, at: time, isFormer: isFormer(entry))
             }
         }
+    }
+
+    /// True for an entry from before the start of this node.
+    private func isFormer(_ entry: RedisStreamEntry) -> Bool {
+        entry.id.milliseconds < UInt64(clamping: startedAt)
     }
 
     private func isOwn(_ entry: RedisStreamEntry) -> Bool {
@@ -155,8 +161,10 @@ extension SharedMemory {
     }
 
     /// Forgets a version that another node has removed from the shared store, unless somebody holds it after all.
-    private func heedSuperseded(_ name: SharedName) {
-        if let version = version(name), version.holders > 0 {
+    ///
+    /// After a former removal a later entry may have announced it again; if none has, `repeatUnknown` writes it.
+    private func heedSuperseded(_ name: SharedName, isRecent: Bool) {
+        if isRecent, let version = version(name), version.holders > 0 {
             heedLost(name)
         } else {
             _ = state.withLock { $0.index.remove(name) }
@@ -229,7 +237,7 @@ extension SharedMemory {
             heedNode(sender)
             guard isTrusted(entry, from: sender) else { continue }
             // The counts on disk have what was told before the start, at least by this node itself.
-            let isFormer = entry.id.milliseconds < UInt64(clamping: startedAt)
+            let isFormer = isFormer(entry)
             for demand in entry.fields.flatMap(SharedDemand.read) {
                 if let version = version(demand.name) {
                     if !isFormer { store.add(demand, to: version) }
@@ -275,8 +283,8 @@ extension SharedMemory {
 
     /// Tells the other nodes what has changed among the holders, and keeps what they hold in the shared store.
     func tick() {
+        if client.isBackgroundAvailable { tellWaiting() }
         guard client.isAvailable, client.isBackgroundAvailable else { return }
-        tellWaiting()
         var demands: [SharedDemand] = []
         for _ in 0..<Self.demandBatches {
             let some = store.takeDemand(max: Self.demandBatch, keys: commonKeys)

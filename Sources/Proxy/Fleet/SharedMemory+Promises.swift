@@ -48,9 +48,16 @@ extension SharedMemory {
     private func announcePromises() -> Bool {
         guard let stream = names.sealedNews, let taken = takePromises() else { return false }
         let entry = RedisCommand.append(to: Array(stream.utf8), [taken.field], lengthMax: Self.newsMax)
-        if (try? client.send([entry], .background) { _ in }) != nil { return true }
-        waitingPromises.withLock { $0.putBack(taken.promises) }
-        return false
+        do throws(RedisFailure) {
+            try client.send([entry], .background) { [weak self] result in
+                guard (try? result.get())?.allSatisfy({ $0.error == nil }) != true else { return }
+                self?.promised(taken.promises)
+            }
+            return true
+        } catch {
+            waitingPromises.withLock { $0.putBack(taken.promises) }
+            return false
+        }
     }
 
     /// Returns the announcement of an id that some node has promised.

@@ -165,7 +165,7 @@ extension SharedMemory {
     private func writing(_ version: SharableVersion) -> Writing? {
         guard let name = version.name(commonKeys), let key = names.key(of: name) else { return nil }
         let record = version.record
-        guard !isPurged(record.chain, url: record.url, rank: record.rank) else { return nil }
+        guard !isPurged(record) else { return nil }
         guard !state.withLock({ $0.index.contains(name) }) else {
             counters.withLock { $0.alreadyThere += 1 }
             return nil
@@ -198,12 +198,17 @@ extension SharedMemory {
     /// Announces the versions that the shared store has taken.
     private func written(_ writings: [Writing], _ result: Result<[RESPValue], RedisFailure>) {
         guard case .success(let replies) = result else { return repeatLater(writings) }
-        var (place, taken, written, known, short) = (0, [SharedNews](), 0, 0, [String]())
+        var (place, taken, written, known, short, purged) = (0, [SharedNews](), 0, 0, [String](), [String]())
         for writing in writings {
             let own = replies[place..<min(place + writing.commands.count, replies.count)]
             place += writing.commands.count
             guard own.count == writing.commands.count, own.allSatisfy({ $0.isOK || $0 == .null }) else {
                 counters.withLock { $0.publishFailures += 1 }
+                continue
+            }
+            // An order that came meanwhile has removed its keys before they were written.
+            guard !isPurged(writing.version.record) else {
+                purged += writing.keys
                 continue
             }
             if own.last == .null { known += 1 } else { written += 1 }
@@ -216,6 +221,7 @@ extension SharedMemory {
             counters.alreadyThere += known
             counters.published += written
         }
+        delete(purged.map { Array($0.utf8) })
         lengthenLives(of: short)
         announce(taken) { [self] isAnnounced in
             guard isAnnounced else { return repeatLater(writings) }

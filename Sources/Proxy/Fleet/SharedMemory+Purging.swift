@@ -145,20 +145,32 @@ extension SharedMemory {
     }
 
     /// Carries an order of a node out that was given at this time, in milliseconds since 1970.
-    func heedPurge(_ value: [UInt8], at time: Int64) {
+    ///
+    /// It does so on a queue of its own, since it waits for the disk.
+    ///
+    /// One that is read again is not carried out again.
+    ///
+    /// - Parameter isFormer: True for one from before the start of this node.
+    func heedPurge(_ value: [UInt8], at time: Int64, isFormer: Bool) {
         guard let order = PurgeOrder(sharedBytes: value) else { return }
-        let purge = purgeMaker.makePurge(of: order, rankMax: time * 1000 + Self.skewMicroseconds)
+        let purge = purgeMaker.makePurge(
+            of: order, rankMax: time * 1000 + Self.skewMicroseconds, isFormer: isFormer)
         let isFirst = purges.withLock { purges in
+            guard !purges.former.covers(purge) else { return false }
             purges.former.add(purge)
             defer { purges.waiting.add(purge) }
             return purges.waiting.isEmpty
         }
         guard isFirst else { return }
-        work.asyncAfter(deadline: .now() + .milliseconds(Self.purgeMilliseconds)) { [weak self] in
+        purging.asyncAfter(deadline: .now() + .milliseconds(Self.purgeMilliseconds)) { [weak self] in
             guard let self else { return }
             let due = purges.withLock { $0.waiting.takeAll() }
-            delete(takeKeys(due, removed: store.purge(due)))
+            delete(takeKeys(due, removed: store.purge(due).versions))
         }
+    }
+
+    func isPurged(_ record: SharedRecord) -> Bool {
+        isPurged(record.chain, url: record.url, rank: record.rank)
     }
 
     /// Returns true if a version may not come back, since an order that came after it includes it.
@@ -187,7 +199,7 @@ extension SharedMemory {
     }
 
     /// Removes keys from the shared store, now or as soon as it can be reached.
-    private func delete(_ keys: [[UInt8]]) {
+    func delete(_ keys: [[UInt8]]) {
         for batch in keys.pieces(of: Self.deletionsMax) { delete(batch: Array(batch)) }
     }
 

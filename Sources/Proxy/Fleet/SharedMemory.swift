@@ -45,6 +45,8 @@ final class SharedMemory: Sendable {
     let report: @Sendable (OperatorEvent) -> Void
     /// Large replies that requests wait for are unpacked and verified here, small ones on the loop of their request.
     let replies = DispatchQueue(label: "dictum.shared.replies", qos: .userInitiated)
+    /// The orders of other nodes are carried out here, since they wait for the disk.
+    let purging = DispatchQueue(label: "dictum.shared.purging", qos: .utility)
     /// Everything else happens here.
     let work = DispatchQueue(label: "dictum.shared.work", qos: .utility)
     /// The name of this node, which changes at each start.

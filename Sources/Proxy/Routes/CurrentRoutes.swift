@@ -67,8 +67,10 @@ package struct CurrentRoutes: Sendable {
 
 extension Purge {
     /// An order by these routes; without any, no version is of a route.
-    package init(_ order: PurgeOrder, rankMax: Int64 = .max, routes: CurrentRoutes?) {
-        self.init(order, rankMax: rankMax) { route, chain, url in
+    package init(
+        _ order: PurgeOrder, rankMax: Int64 = .max, isFormer: Bool = false, routes: CurrentRoutes?
+    ) {
+        self.init(order, rankMax: rankMax, isFormer: isFormer) { route, chain, url in
             routes?.makes(chain, url: url, route: route) ?? false
         }
     }

@@ -7,7 +7,8 @@ package enum RedisReport: Sendable, Equatable {
     case unavailable(String)
 }
 
-/// The messages of a client: one when its server fails, one when it is back, one a minute for each kind of error reply.
+/// The messages of a client: one when its server fails, one when it is back, one a minute for another cause and for each kind
+/// of error reply.
 ///
 /// Safe from any thread.
 final class RedisReports: Sendable {
@@ -17,6 +18,7 @@ final class RedisReports: Sendable {
         var wasAvailable = false
         /// The cause that was reported last; nil while the server is available.
         var reported: String?
+        var reportedAt: Int64 = 0
         var failingSince: Int64 = 0
         var advised: [String: Int64] = [:]
     }
@@ -55,9 +57,14 @@ final class RedisReports: Sendable {
         let (text, isChange): (String?, Bool) = state.withLock { state in
             let isChange = state.reported == nil
             state.failing[lane] = cause
-            guard state.reported != cause else { return (nil, false) }
-            if isChange { state.failingSince = Self.now }
-            state.reported = cause
+            // Two addresses may fail in two ways, by turns.
+            let now = Self.now
+            guard isChange || state.reported != cause && now - state.reportedAt >= Self.adviceMilliseconds
+            else {
+                return (nil, false)
+            }
+            if isChange { state.failingSince = now }
+            (state.reported, state.reportedAt) = (cause, now)
             return (
                 """
                 shared store \(server): not available: \(cause). Requests do not wait for it; versions of other nodes \

@@ -23,6 +23,8 @@ package struct RESPParser: Sendable {
         var items: [RESPValue]
         var missing: Int
         let kind: AggregateKind
+        /// The bytes of its strings that are kept.
+        var bytes = 0
     }
 
     private enum AggregateKind { case value, attribute, push }
@@ -140,9 +142,11 @@ package struct RESPParser: Sendable {
         _ count: [UInt8], _ kind: StringKind
     ) throws(RESPParseError) -> RESPValue? {
         guard let count = try Self.length(count) else { return .null }
-        guard count <= limits.stringBytes else { return try skipString(count) }
+        let isKept = count <= limits.stringBytes && (open.last?.bytes ?? 0) + count <= limits.arrayBytes
+        guard isKept else { return try skipString(count) }
         guard size + count <= limits.replyBytes else { throw .tooLarge("a reply") }
         size += count
+        if let last = open.indices.last { open[last].bytes += count }
         try checkPush()
         string = ([], count + 2, kind)
         // Reserves little of a length that the server may never send.
@@ -266,6 +270,8 @@ package struct RESPLimits: Sendable {
     package var replyBytes = 20 << 20
     /// The bytes of a string that is kept, of which Dictum writes 900,000 at most; in place of a longer one comes an error.
     package var stringBytes = 1_250_000
+    /// The bytes of the strings of one array that are kept; in place of those beyond come errors.
+    package var arrayBytes = Int.max
     /// The bytes of a reply that are skipped; Redis has no string that is longer.
     package var skippedBytes = 512 << 20
     /// The pushes between two replies, and their bytes as of a reply; Dictum asks for none, so any are a fault or an attack.
@@ -276,9 +282,12 @@ package struct RESPLimits: Sendable {
     package init() {}
 
     /// The limits for entries of streams, whose strings have up to 56 KB; Dictum skips longer ones of others.
+    ///
+    /// The fields of an entry are one array. One that somebody else has made as large as a reply must not be the last one read.
     static let streams = {
         var limits = RESPLimits()
         limits.stringBytes = 128 * 1024
+        limits.arrayBytes = 256 * 1024
         return limits
     }()
 }

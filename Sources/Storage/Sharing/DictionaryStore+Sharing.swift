@@ -42,8 +42,13 @@ extension DictionaryStore {
     }
 
     /// Describes a stored version and its body for other nodes.
+    ///
+    /// Names that are on disk only are read from there: never call it on an event loop.
     package func sharable(_ version: Version, _ body: Body) -> SharableVersion {
-        SharableVersion(version: version, facts: version.facts, body: body)
+        let names =
+            version.isFromRecord ? try? writer.openDatabase?.names(ofRow: version.id) : nil
+        let facts = names.map { version.named($0).facts } ?? version.facts
+        return SharableVersion(version: version, facts: facts, body: body)
     }
 
     /// Returns the held versions, the newest first, at most so many.
@@ -62,7 +67,8 @@ extension DictionaryStore {
     /// Adopts a verified version of another node, without making it newer than those that were admitted after it.
     ///
     /// It stays in memory only until a second request wants it: most are for one client, which gets a version of this node
-    /// in its place. The shared store has it meanwhile.
+    /// in its place. The shared store has it meanwhile. One that was purged here is refused, also if the other nodes
+    /// have not heard of that yet.
     ///
     /// Returns the version, or the one that is here already.
     ///
@@ -98,14 +104,20 @@ extension DictionaryStore {
         }
         let demand = VersionDemand(
             holders: UInt32(clamping: max(holders, 1)), hasReturned: true, lastOffered: UInt32(clamping: now))
-        let (adopted, isDue) = memory.state.withLock { state in
+        let url = chain.scope.isSealed ? nil : facts.url
+        let result = memory.state.withLock { state -> (StoreState.Admitted, Bool)? in
+            guard !state.purges.include(chain, url: url, rank: record.rank) else { return nil }
             let adopted = state.adopt(
                 facts, body: kept, chain: chain, rank: min(record.rank, SystemClock.unixMicroseconds),
                 demand: demand, now: now)
             return (adopted, !state.pending.isEmpty)
         }
-        memory.judge(adopted.version)
         slot.settle(written: 0)
+        guard let (adopted, isDue) = result else {
+            memory.unpin([name])
+            throw .purged
+        }
+        memory.judge(adopted.version)
         if !adopted.isNew { memory.unpin([name]) }
         memory.release(adopted.evicted)
         if isDue { writer.schedule() }

@@ -90,8 +90,9 @@ package struct SharedNews: Sendable, Equatable {
     /// Returns promised ids as the value of an entry's field.
     package static func batch(promises: [PromisedIDs.Promise]) -> [UInt8] { PromisedIDs(promises).bytes }
 
+    /// Reads as many as a node writes into one batch: more would take time with the square of their number.
     package static func readPromises(_ batch: [UInt8]) -> [PromisedIDs.Promise] {
-        PromisedIDs(bytes: batch).all
+        PromisedIDs(bytes: Array(batch.prefix(batchBytesMax))).all
     }
 
     private var fields: [UInt8] {

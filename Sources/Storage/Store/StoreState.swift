@@ -107,7 +107,10 @@ struct StoreState: ~Copyable, Sendable {
         let chain = index.chain(key) ?? Chain(key)
         let state = Version.State(
             admittedAt: Int(clamping: rank / 1_000_000), lastWanted: now, demand: demand)
-        let version = Version(facts, id: Version.row(rank), rank: rank, chain: chain, state)
+        // Another node chooses the rank, and may choose one for many, which has few rows.
+        var row = Version.row(rank)
+        while index.version(row: row) != nil { row = .random(in: 1 ... .max) }
+        let version = Version(facts, id: row, rank: rank, chain: chain, state)
         insert(version)
         let gone = pending.borrow(version, body: body)
         if !chain.isEstablished { establish(version) }

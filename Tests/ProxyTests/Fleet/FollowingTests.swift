@@ -69,6 +69,10 @@ internal import Testing
         var following = Following()
         let times = [100, 100, 50, 200].map { following.nextTime(now: $0) }
         #expect(times == [100, 101, 102, 200])
+        // No other node heeds times that are so far ahead.
+        let far = Following.signedMilliseconds + 1_000
+        #expect(
+            [far, 1_002, 1_002, 999].map { following.nextTime(now: $0) } == [far, far + 1, far + 2, 999])
     }
 
     @Test func `the newest version is fetched each time while this node uses those that it has fetched`() {

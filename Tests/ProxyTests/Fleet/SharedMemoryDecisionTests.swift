@@ -172,6 +172,42 @@ internal import Testing
         #expect(!memory.isPurged(chain, url: "/feed", rank: (given + 2_000) * 1_000))
     }
 
+    @Test func `an order that is read again is not carried out again`() throws {
+        func heed(_ milliseconds: Int64) {
+            let entry = RedisStreamEntry(
+                id: RedisStreamID(milliseconds: UInt64(milliseconds), sequence: 0),
+                fields: [(PurgeOrder.entry, PurgeOrder(path: "/feed").sharedBytes)])
+            memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
+        }
+        func isDone() -> Bool { memory.purges.withLock { $0.waiting.isEmpty } }
+        heed(1_000)
+        #expect(!isDone())
+        try waitUntil("it is carried out") { isDone() }
+        heed(1_000)
+        #expect(isDone())
+        heed(1_001)
+        #expect(!isDone(), "it is another one")
+    }
+
+    @Test func `what was removed long ago is not written again at once`() throws {
+        let records = [1, 2].map { SharedRecord.ofTest($0, in: chain) }
+        for record in records { _ = try memory.store.adopt(record, holders: 1, now: SystemClock.unixSeconds) }
+        let times = [SystemClock.unixMilliseconds - 61_000, SystemClock.unixMilliseconds]
+        for (record, time) in zip(records, times) {
+            let name = SharedName(publicChain: chain, digest: record.digest)
+            let entry = RedisStreamEntry(
+                id: RedisStreamID(milliseconds: UInt64(time), sequence: 0),
+                fields: [(SharedNews.Entry.superseded, SharedNews.batch(names: [name]))])
+            memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
+        }
+        // Another node may write it first, so each waits for up to half a second.
+        let gate = Gate()
+        memory.work.asyncAfter(deadline: .now() + .milliseconds(600)) { gate.open() }
+        gate.wait()
+        try waitUntil("the other one waits to be written") { memory.publications.withLock { $0.bytes } > 0 }
+        #expect(memory.publications.withLock { $0.take() }.map(\.body.digest) == [records[1].digest])
+    }
+
     // MARK: One body at many paths
 
     @Test func `a body of very many chains is found in each by those who ask for its path`() {

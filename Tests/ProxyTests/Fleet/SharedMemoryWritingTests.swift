@@ -171,6 +171,21 @@ final class SharedMemoryWritingTests {
         try waitUntil("it lives for days") { try Int(server.command("TTL", key)) ?? 0 > 86_400 }
     }
 
+    @Test func `a version that is purged while it is written is not announced, and does not stay`() throws {
+        let record = SharedRecord.ofTest(1, in: chain)
+        let version = try memory.store.adopt(record, holders: 1, now: 1_000)
+        try server.command("CLIENT", "PAUSE", "60000", "WRITE")
+        memory.publish([memory.store.sharable(version, record.body)])
+        try waitUntil("it is on its way") { memory.publications.withLock { $0.bytes == 0 } }
+        memory.work.sync {}
+        memory.tell(PurgeOrder(path: "/feed"), removed: [])
+        try server.command("CLIENT", "UNPAUSE")
+        try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }
+        try waitUntil("the order is there") { try server.command("XLEN", "dictum:1:news") == "1" }
+        try waitUntil("it is gone") { try keys("dictum:1:v:*").isEmpty }
+        #expect(publications == [0, 0, 0])
+    }
+
     @Test func `a version counts as written, as known or as failed`() throws {
         let records = (0..<3).map { SharedRecord.ofTest($0, in: chain) }
         _ = try put(records[0])
@@ -260,7 +275,7 @@ final class SharedMemoryWritingTests {
         _ = try memory.store.adopt(record, holders: 1, now: 1_000)
         memory.removeSuperseded([SharedDemand(name: name, change: -1, contact: 0)], now: 1_000)
         let order = Purge(PurgeOrder(path: "/feed")) { _, _, _ in false }
-        #expect(memory.store.purge([order]).count == 1)
+        #expect(memory.store.purge([order]).versions.count == 1)
         memory.removeSuperseded([], now: 1_000 + Superseded.pauseSeconds)
         try send(RedisCommand("PING"), .background)
         #expect(try keys("dictum:1:v:*") == [key])

@@ -32,6 +32,19 @@ struct SharedOrderTests {
         return count
     }
 
+    @Test func `ids that Redis does not take are told again`() throws {
+        let fleet = try fleet(1)
+        let memory = try #require(fleet.memory(fleet.nodes[0]))
+        let stream = try #require(memory.names.sealedNews)
+        try waitUntil("the node can write") { memory.client.isBackgroundAvailable }
+        try fleet.redis.command("SET", stream, "of another type")
+        let tag = try #require(PromisedTag(bytes: [UInt8](repeating: 1, count: PromisedTag.byteCount)))
+        memory.promised([PromisedIDs.Promise(tag, network: 1)])
+        try waitUntil("Redis has refused") { memory.client.counts.errors["WRONGTYPE"] != nil }
+        try fleet.redis.command("DEL", stream)
+        try waitUntil("the id is told") { try fleet.redis.command("XLEN", stream) == "1" }
+    }
+
     @Test func `a log-out while Redis is away reaches all nodes later, and spares what came after it`() throws
     {
         let fleet = try fleet(2)

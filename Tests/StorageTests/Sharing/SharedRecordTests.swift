@@ -269,4 +269,14 @@ import Testing
             #expect(!all(other).contains(where: shop.has))
         }
     }
+
+    @Test func `a batch of promised ids has no more of them than a node writes into one`() {
+        let promises = (0..<4000).compactMap { number in
+            PromisedTag(bytes: BigEndian.bytes(UInt64(number)) + [UInt8](repeating: 0, count: 8)).map {
+                PromisedIDs.Promise($0, network: UInt16(number))
+            }
+        }
+        let batch = SharedNews.batch(promises: promises)
+        #expect(SharedNews.readPromises(batch) == Array(promises.prefix(WaitingPromises.batchCount)))
+    }
 }

@@ -47,6 +47,58 @@ import Testing
         #expect(here.reader().version(key, etag: "tag 1") === version)
     }
 
+    @Test func `what was purged here is refused if another node brings it back`() throws {
+        let earlier = try [1, 2].map { try record($0) }
+        _ = try here.adopt(earlier[0], holders: 1, now: 1000)
+        #expect(here.purge([Purge(PurgeOrder(path: "/feed")) { _, _, _ in false }]).versions.count == 1)
+        for record in earlier {
+            #expect(throws: AdmissionRefusal.purged) { try here.adopt(record, holders: 1, now: 1000) }
+        }
+        #expect(!here.finds(sampleBody(1)) && here.memory.hot.withLock { $0.pinnedBytes } == 0)
+        _ = try here.adopt(try record(3), holders: 1, now: 1000)
+        #expect(here.finds(sampleBody(3)), "it came later")
+    }
+
+    @Test func `however many versions another node gives one rank, each has a row`() throws {
+        let store = try DictionaryStore.open(":memory:")
+        for number in 0..<200 {
+            let one = try record(number)
+            _ = try store.adopt(
+                SharedRecord(chain: one.chain, facts: one.facts, rank: 1, body: one.body), holders: 1,
+                now: 1000)
+        }
+        let versions = store.publisher.index.allVersions()
+        #expect(Set(versions.map(\.id)).count == versions.count)
+        store.evict(versions, reason: .removed)
+        #expect(store.memory.hot.withLock { $0.pinnedBytes } == 0)
+    }
+
+    @Test func `the names of a stored version go out as its response stated them`() async throws {
+        let folder = try StoreFolder()
+        let before = try PrivateStore(folder.database)
+        let many = ChainKey(authority: "api.example", match: "/items/*")
+        for number in 0..<5 {
+            before.store.admit(
+                sampleBody(number), chain: many, url: "/items/\(number)", etag: "tag \(number)")
+            try before.give(sampleBody(10 + number), network: number, now: 1000)
+        }
+        before.store.close()
+        let users = try PrivateStore(folder.database, versionsInUseMax: 1)
+        var records = 0
+        for number in 0..<5 {
+            let version = try #require(
+                users.store.reader().version(chain: many, digest: sampleBody(number).digest))
+            if version.isFromRecord { records += 1 }
+            let record = users.store.sharable(version, sampleBody(number)).record
+            #expect(record.url == "/items/\(number)" && record.facts.etag == "tag \(number)")
+            let own = try #require(try users.held(sampleBody(10 + number)))
+            #expect(users.store.sharable(own, sampleBody(10 + number)).record.url.isEmpty)
+            if own.isFromRecord { records += 1 }
+        }
+        #expect(records > 5, "the names of most are on disk only")
+        users.store.close()
+    }
+
     @Test func `an adopted version is written once a second request wants it`() async throws {
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database)

@@ -15,7 +15,8 @@ struct PrivateStore {
 
     init(
         _ path: String, key: UInt8 = 1, maxBytes: Int = 1 << 30, maxChains: Int = 1000,
-        privateBytesMax: Int? = nil, log: @escaping @Sendable (OperatorEvent) -> Void = { _ in }
+        privateBytesMax: Int? = nil, versionsInUseMax: Int? = nil,
+        log: @escaping @Sendable (OperatorEvent) -> Void = { _ in }
     ) throws {
         keys = try Self.keys(key)
         var configuration = StoreConfiguration(path: path, maxBytes: maxBytes, log: log)
@@ -23,6 +24,7 @@ struct PrivateStore {
         configuration.memoryBytes = 64 << 20
         configuration.privateRows = .used(keys)
         if let privateBytesMax { configuration.privateBytesMax = privateBytesMax }
+        if let versionsInUseMax { configuration.versionsInUseMax = versionsInUseMax }
         configuration.retrySeconds = 3600
         store = try DictionaryStore(configuration: configuration)
     }

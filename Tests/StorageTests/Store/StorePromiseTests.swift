@@ -235,7 +235,7 @@ import Testing
         store.store.admit(sampleBody(1), chain: unlisted)
         let id = try promise(sampleBody(1), in: unlisted, network: 1, store)
         #expect(store.store.flush())
-        let purged = store.store.purge([Purge(PurgeOrder(path: "/gone")) { _, _, _ in false }]).count
+        let purged = store.store.purge([Purge(PurgeOrder(path: "/gone")) { _, _, _ in false }]).versions.count
         #expect(purged == 1)
         store.store.writeQueue.sync { store.store.writer.startAnew(because: "of the test") }
         #expect(try proves(id, sampleBody(1), in: unlisted, store))

@@ -49,6 +49,77 @@ import Testing
         #expect(purges.forbid(other, url: "/a", rank: 120))
     }
 
+    @Test func `log-outs take one place though orders for paths come between`() throws {
+        var purges = PurgeList(countMax: 4)
+        for time in 1...100 as ClosedRange<Int64> {
+            let user = try #require(IdentityTag(bytes: [UInt8](repeating: UInt8(time), count: 32)))
+            purges.add(purge(PurgeOrder(owners: [user]), rankMax: time))
+            purges.add(purge(PurgeOrder(path: "/feed"), rankMax: time))
+        }
+        #expect(purges.all.count == 2 && purges.forgottenRank == .min)
+        for time in [1, 100] as [Int64] {
+            let user = try #require(IdentityTag(bytes: [UInt8](repeating: UInt8(time), count: 32)))
+            #expect(purges.include(chain(of: user), url: nil, rank: time))
+            #expect(!purges.include(chain(of: user), url: nil, rank: time + 1))
+        }
+    }
+
+    @Test func `an order covers another one if it includes all that that one does`() throws {
+        let users = try [1, 2].map { try #require(IdentityTag(bytes: [UInt8](repeating: $0, count: 32))) }
+        var purges = PurgeList()
+        purges.add(purge(PurgeOrder(path: "/feed"), rankMax: 100))
+        purges.add(purge(PurgeOrder(owners: [users[0]]), rankMax: 100))
+        for (order, rank, isCovered) in [
+            (PurgeOrder(path: "/feed"), 100, true), (PurgeOrder(path: "/feed"), 101, false),
+            (PurgeOrder(path: "/other"), 100, false), (PurgeOrder(host: "a", path: "/feed"), 100, false),
+            (PurgeOrder(owners: [users[0]]), 100, true), (PurgeOrder(owners: [users[0]]), 101, false),
+            (PurgeOrder(owners: [users[1]]), 1, false), (PurgeOrder(owners: Set(users)), 1, false),
+            (PurgeOrder(path: "/feed", owners: [users[0]]), 1, false),
+        ] as [(PurgeOrder, Int64, Bool)] {
+            #expect(purges.covers(purge(order, rankMax: rank)) == isCovered, "\(order)")
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a dictionary that was learned after an order from before the start has nothing of what it names`(
+        isFormer: Bool
+    ) throws {
+        let store = try DictionaryStore.open(":memory:")
+        let many = ChainKey(authority: "api.example", match: "/items/*")
+        let given = SystemClock.unixMicroseconds - 1_000_000
+        store.admit(sampleBody(1), chain: many, url: VersionKey.learnedURL(of: many))
+        let order = Purge(PurgeOrder(path: "/items/5"), rankMax: given, isFormer: isFormer) { _, _, _ in false
+        }
+        #expect(store.purge([order]).versions.count == (isFormer ? 0 : 1))
+    }
+
+    @Test func `a purge that the disk does not take says so`() throws {
+        let folder = try StoreFolder()
+        let store = try DictionaryStore.open(folder.database)
+        store.admit(sampleBody(1))
+        #expect(store.flush())
+        try folder.sqlite(
+            "CREATE TRIGGER broken BEFORE DELETE ON version BEGIN SELECT RAISE(ABORT, 'full'); END")
+        let failed = store.purge([purge(PurgeOrder(path: "/feed"))])
+        #expect(failed.versions.count == 1 && !failed.areErased)
+        try folder.sqlite("DROP TRIGGER broken")
+        store.admit(sampleBody(2))
+        #expect(store.purge([purge(PurgeOrder(path: "/feed"))]).areErased)
+        #expect(try folder.sqlite("SELECT count(*) FROM version") == "0")
+        store.close()
+    }
+
+    @Test func `the row of a body that came back between an order and its end stays`() throws {
+        let folder = try StoreFolder()
+        let store = try DictionaryStore.open(folder.database)
+        let version = store.admit(sampleBody(1))
+        #expect(store.flush())
+        // The order had chosen the version, and the body came again.
+        #expect(store.onWriter(within: 10) { $0.erase([version]) })
+        #expect(try folder.sqlite("SELECT count(*) FROM version") == "1")
+        store.close()
+    }
+
     @Test func `an order reaches what came by a clock that was ahead`() throws {
         let store = try DictionaryStore.open(":memory:")
         let facts = VersionFacts(
@@ -58,7 +129,7 @@ import Testing
         let ahead = SharedRecord(
             chain: feedChain, facts: facts, rank: now + 86_400_000_000, body: sampleBody(1))
         _ = try store.adopt(ahead, holders: 1, now: 1000)
-        let removed = store.purge([purge(PurgeOrder(path: "/feed"), rankMax: now + 1_000_000)]).count
+        let removed = store.purge([purge(PurgeOrder(path: "/feed"), rankMax: now + 1_000_000)]).versions.count
         #expect(removed == 1)
     }
 
@@ -107,7 +178,7 @@ import Testing
             writer.admit(sampleBody(1))
             #expect(writer.flush())
         }
-        #expect(waiting.purge([purge(PurgeOrder(path: "/feed"))]).count == (isLate ? 0 : 1))
+        #expect(waiting.purge([purge(PurgeOrder(path: "/feed"))]).versions.count == (isLate ? 0 : 1))
         if !isLate {
             writer.lookNow()
             #expect(!writer.finds(sampleBody(1)), "the writer was asked to remove it")
@@ -143,7 +214,7 @@ import Testing
         }
         // SQLite says the same of it as of a table that is missing: the file is no store any more.
         try folder.sqlite("CREATE TRIGGER broken BEFORE INSERT ON removal BEGIN DELETE FROM nowhere; END")
-        #expect(other.purge([purge(PurgeOrder(path: "/feed"))]).count == 1)
+        #expect(other.purge([purge(PurgeOrder(path: "/feed"))]).versions.count == 1)
         #expect(events.errors.count { $0.contains("could not be asked") } == 1)
         #expect(!folder.files.contains { $0.contains("damaged") })
         #expect(writer.finds(sampleBody(1)) && writer.flush())
@@ -169,7 +240,7 @@ import Testing
             return after.flush()
         }
         #expect(after.finds(sampleBody(1)))
-        #expect(before.purge([purge(PurgeOrder(path: "/feed"))]).count == 1)
+        #expect(before.purge([purge(PurgeOrder(path: "/feed"))]).versions.count == 1)
         after.lookNow()
         #expect(!after.finds(sampleBody(1)))
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "0")

@@ -112,4 +112,29 @@ import Testing
         let versions = reopened.publisher.index.versions(of: feedChain)
         #expect(versions.map(\.isUpstreamMatch) == [true, false])
     }
+
+    @Test func `sealed versions that are kept as records stay in use whatever the rule says of URLs`() throws
+    {
+        let folder = try StoreFolder()
+        let before = try PrivateStore(folder.database)
+        for number in 0..<10 {
+            try before.give(sampleBody(number), network: number, now: 1000)
+            before.store.admit(
+                sampleBody(100 + number), chain: try before.chain("ann"), url: "/feed?\(number)")
+        }
+        before.store.close()
+        let users = try PrivateStore(folder.database, versionsInUseMax: 1)
+        func findsAll() throws -> Bool {
+            try (0..<10).allSatisfy {
+                try users.held(sampleBody($0)) != nil && users.finds(sampleBody(100 + $0), "ann")
+            }
+        }
+        #expect(try findsAll())
+        for number in 0..<50 { users.store.admit(sampleBody(200 + number), url: "/feed?\(number)") }
+        let records = users.store.publisher.index.allVersions().count { $0.isFromRecord }
+        #expect(records > 10)
+        users.store.restrict { _ in true }
+        #expect(try findsAll())
+        users.store.close()
+    }
 }

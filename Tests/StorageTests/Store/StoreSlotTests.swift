@@ -54,8 +54,8 @@ import Testing
             store.slot(url: "/feed", bytes: nil).get(), store.slot(url: "/other", bytes: nil).get(),
         ]
         let purge = Purge(PurgeOrder(path: "/feed")) { _, _, _ in false }
-        #expect(store.purge([purge], isDryRun: true).isEmpty)
-        #expect(store.purge([purge]).isEmpty)
+        #expect(store.purge([purge], isDryRun: true).versions.isEmpty)
+        #expect(store.purge([purge]).versions.isEmpty)
         let other = ChainKey(authority: "api.example", match: "/other")
         func admit(_ chain: ChainKey, _ slot: AdmissionSlot) throws(AdmissionRefusal) {
             let key = VersionKey(chain: chain, url: chain.match, variant: "")
@@ -73,7 +73,7 @@ import Testing
     @Test func `the memory of a copy that a purge refuses is free for others`() throws {
         let store = try DictionaryStore.open(":memory:", memoryBytes: 10_000)
         let slot = try store.slot(url: "/feed", bytes: 6000).get()
-        #expect(store.purge([Purge(PurgeOrder(path: "/feed")) { _, _, _ in false }]).isEmpty)
+        #expect(store.purge([Purge(PurgeOrder(path: "/feed")) { _, _, _ in false }]).versions.isEmpty)
         let candidate = VersionCandidate(
             sampleBody(1, count: 6000), key: VersionKey(chain: feedChain, url: "/feed", variant: ""),
             policy: AdmissionPolicy())
@@ -107,7 +107,7 @@ import Testing
         let present = try store.admit(candidate(1), now: 1000)
         // Another node gave the order an hour ago.
         let order = Purge(PurgeOrder(path: "/items/7"), rankMax: begunAt - 3_600_000_000) { _, _, _ in false }
-        let purged = store.purge([order]).map(\.id)
+        let purged = store.purge([order]).versions.map(\.id)
         #expect(purged == [present.id])
         #expect(throws: AdmissionRefusal.purged) {
             try store.admit(candidate(2), begunAt: begunAt, now: 1000)

@@ -119,7 +119,9 @@ struct StoreDatabase: Sendable {
                 guard let row, let url: String = row.value(0), let variant: String = row.value(1) else {
                     continue
                 }
-                return VersionNames(url: url, variant: variant, etag: row.value(2), contentType: row.value(3))
+                return VersionNames(
+                    url: url == PrivateRows.placeholder(forRow: id) ? "" : url, variant: variant,
+                    etag: row.value(2), contentType: row.value(3))
             }
             return nil
         }

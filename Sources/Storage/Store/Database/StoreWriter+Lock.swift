@@ -142,10 +142,20 @@ extension StoreWriter {
     }
 
     /// Overwrites versions on disk that are not in the index any more, or asks the process that writes the store to do so.
-    func erase(_ versions: [Version]) {
+    ///
+    /// The row of one that has come back since is that of a new version. Returns false if the disk fails.
+    @discardableResult
+    func erase(_ removed: [Version]) -> Bool {
         dispatchPrecondition(condition: .onQueue(queue))
-        guard let database = openDatabase else { return schedule() }
-        guard !isFileOfAnother else { return ask(database, toRemove: versions) }
+        let versions = removed.filter { memory.index.version(row: $0.id) == nil }
+        guard let database = openDatabase else {
+            schedule()
+            return false
+        }
+        guard !isFileOfAnother else {
+            ask(database, toRemove: versions)
+            return true
+        }
         do {
             for some in versions.pieces(of: Self.eraseCountMax) {
                 try database.end([], removing: some.map(\.id))
@@ -156,6 +166,10 @@ extension StoreWriter {
         }
         // Sealed rows go with the pending removals.
         drain(isForced: true)
+        let isPending = memory.state.withLock { state in
+            versions.contains { state.pending.removals.contains($0.id) }
+        }
+        return status.value.retryAt == nil && !isPending
     }
 
     private var isFileOfAnother: Bool { status.value.waitingSince != nil || status.value.isHandedOver }

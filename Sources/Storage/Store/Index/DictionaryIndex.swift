@@ -168,12 +168,14 @@ package final class DictionaryIndex: Sendable {
         return all
     }
 
-    /// Applies the rule to every version; returns those that do not know their own URL.
+    /// Applies the rule to every version; returns those that do not know their own URL, which it may ask for.
+    ///
+    /// No rule asks for the URL of a sealed one, and no row says it.
     func judge(_ isCurrent: (Version) -> Bool) -> Set<Int64> {
         var unsure: Set<Int64> = []
         for version in allVersions() {
             judge(version, isCurrent)
-            if !version.isFrom(version.url) { unsure.insert(version.id) }
+            if !version.chainKey.scope.isSealed, !version.isFrom(version.url) { unsure.insert(version.id) }
         }
         return unsure
     }

@@ -74,7 +74,10 @@ package final class Version: Sendable {
     let network: UInt16
 
     /// The path and query as requested; if they are on disk only, those of another version of its chain.
-    package var url: String { ownURL ?? chain.url ?? chain.key.match }
+    ///
+    /// A personal version has none: whoever was given its body holds it, whatever the request was.
+    package var url: String { ownURL ?? (isPersonal ? "" : chain.url ?? chain.key.match) }
+    private var isPersonal: Bool { if case .personal = chainKey.scope { true } else { false } }
     /// True if `url` is its own.
     var hasOwnURL: Bool { ownURL != nil || isFrom(url) }
     /// True if its texts are on disk only.

@@ -104,6 +104,11 @@ enum PrivateRows {
 
     // MARK: Writing
 
+    /// What a row without URL and variant has in their place.
+    ///
+    /// Random names would put each row on another page of the index.
+    static func placeholder(forRow id: Int64) -> String { String(id, radix: 36) }
+
     /// Inserts a version with its body; runs inside a transaction.
     static func insert(
         _ insertion: PendingWrites.Insertion, into database: Database, _ keys: StoreKeys
@@ -128,9 +133,7 @@ enum PrivateRows {
         into database: Database
     ) throws {
         let version = insertion.version
-        // Without URL and variant the row's number takes their place. Random names would put each row on
-        // another page of the index.
-        let url = version.url.isEmpty ? String(version.id, radix: 36) : version.url
+        let url = version.url.isEmpty ? placeholder(forRow: version.id) : version.url
         try database.cachedStatement(
             sql: """
                 INSERT INTO private_version (id, chain, name, url, variant, etag, content_type, size, rank,

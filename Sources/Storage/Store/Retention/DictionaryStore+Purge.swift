@@ -54,13 +54,16 @@ package struct Purge: Sendable {
     private var rankMaxOfOwners: [IdentityTag: Int64]?
     /// The time of admission up to which learned dictionaries are removed: that at which this node heeds the order, as they have
     /// text of versions that are older than they.
-    fileprivate var heededAt = SystemClock.unixMicroseconds
+    fileprivate var heededAt: Int64
+    /// True for an order that others heeded before this node read it: what was learned since then has nothing of what it names.
+    private let isFormer: Bool
 
     package init(
-        _ order: PurgeOrder, rankMax: Int64 = .max,
+        _ order: PurgeOrder, rankMax: Int64 = .max, isFormer: Bool = false,
         isOfRoute: @escaping @Sendable (_ route: String, ChainKey, _ url: String?) -> Bool
     ) {
-        (self.order, self.rankMax, self.isOfRoute) = (order, rankMax, isOfRoute)
+        (self.order, self.rankMax, self.isFormer, self.isOfRoute) = (order, rankMax, isFormer, isOfRoute)
+        heededAt = isFormer ? rankMax : SystemClock.unixMicroseconds
         rankMaxOfOwners = order.owners.map { owners in
             Dictionary(uniqueKeysWithValues: owners.map { ($0, rankMax) })
         }
@@ -88,6 +91,9 @@ package struct Purge: Sendable {
         return url == VersionKey.learnedURL(of: chain) ? heededAt : rankMax
     }
 
+    /// Has the order be heeded now, unless it was heeded before.
+    fileprivate mutating func heed(at now: Int64) { if !isFormer { heededAt = now } }
+
     /// The time up to which the order may include a version.
     fileprivate var last: Int64 { min(rankMax, heededAt) }
 
@@ -100,9 +106,8 @@ package struct Purge: Sendable {
 
     /// Returns the order that does what both do, if they differ only in their users.
     fileprivate func merged(with later: Purge) -> Purge? {
+        guard conditions == later.conditions, isFormer == later.isFormer else { return nil }
         var merged = later
-        merged.order.owners = order.owners
-        guard merged.order == order else { return nil }
         merged.rankMax = max(rankMax, later.rankMax)
         merged.heededAt = max(heededAt, later.heededAt)
         if isRepeated(by: later) { return merged }
@@ -115,8 +120,30 @@ package struct Purge: Sendable {
         return merged
     }
 
+    /// The order without its users.
+    private var conditions: PurgeOrder {
+        PurgeOrder(host: order.host, path: order.path, route: order.route)
+    }
+
     /// Returns true if a later order for everybody is the same.
-    fileprivate func isRepeated(by later: Purge) -> Bool { later.isForAll && order == later.order }
+    fileprivate func isRepeated(by later: Purge) -> Bool {
+        later.isForAll && order == later.order && isFormer == later.isFormer
+    }
+
+    /// Returns true if a later order is for users, too, and the same otherwise.
+    fileprivate func isForUsers(as later: Purge) -> Bool {
+        order.owners != nil && later.order.owners != nil && conditions == later.conditions
+            && isFormer == later.isFormer
+    }
+
+    /// Returns true if another order includes no version that this one does not, learned dictionaries apart.
+    fileprivate func covers(_ other: Purge) -> Bool {
+        guard let ranks = rankMaxOfOwners, let others = other.rankMaxOfOwners else {
+            return order == other.order && rankMax >= other.rankMax
+        }
+        return conditions == other.conditions
+            && others.allSatisfy { owner, rank in ranks[owner].map { $0 >= rank } == true }
+    }
 
     /// True for orders that name neither users nor a route, which may be for other paths later.
     fileprivate var isForAll: Bool { order.owners == nil && order.route == nil }
@@ -155,7 +182,9 @@ package struct PurgeList: Sendable {
     /// Those that differ only in their users are one, so that many log-outs cost one visit of the store. One that comes again
     /// and again takes one place.
     package mutating func add(_ purge: Purge) {
-        let former = purge.isForAll ? all.firstIndex { $0.isRepeated(by: purge) } : all.indices.last
+        let former =
+            purge.isForAll
+            ? all.firstIndex { $0.isRepeated(by: purge) } : all.lastIndex { $0.isForUsers(as: purge) }
         if let former, let merged = all[former].merged(with: purge) {
             // Behind the others, since the first one goes once there are too many.
             all.remove(at: former)
@@ -175,6 +204,9 @@ package struct PurgeList: Sendable {
 
     package mutating func takeAll() -> [Purge] { exchange(&all, with: []) }
 
+    /// Returns true if one of the purges includes all that another one does.
+    package func covers(_ purge: Purge) -> Bool { all.contains { $0.covers(purge) } }
+
     package func include(_ chain: ChainKey, url: String?, rank: Int64) -> Bool {
         all.contains { $0.includes(chain, url: url, rank: rank) }
     }
@@ -185,25 +217,37 @@ package struct PurgeList: Sendable {
     }
 }
 
+/// What a purge has removed.
+package struct Purged: Sendable {
+    package let versions: [Version]
+    /// False if the disk failed, or hangs: as long as it does, a restart would use the rows again.
+    package let areErased: Bool
+}
+
 extension DictionaryStore {
     /// Removes every version that one of the purges includes, or with `isDryRun` finds them only.
     ///
     /// Once it returns, no look-up finds them, and their bytes are overwritten on disk if this process writes the store. A
     /// copy that had begun before (`reserve`) is not admitted. A disk that hangs may take longer to overwrite them.
     /// It visits every version and waits for the disk: never call it on an event loop.
-    package func purge(_ purges: [Purge], isDryRun: Bool = false) -> [Version] {
+    @discardableResult
+    package func purge(_ purges: [Purge], isDryRun: Bool = false) -> Purged {
         let now = SystemClock.unixMicroseconds
         let purges = purges.map { purge in
             var purge = purge
-            purge.heededAt = now
+            purge.heed(at: now)
             return purge
         }
         if !isDryRun { refuseCopies(of: purges) }
         let chosen = writer.versions(includedBy: purges, now: now)
-        guard !isDryRun, !chosen.isEmpty else { return chosen }
+        guard !isDryRun, !chosen.isEmpty else { return Purged(versions: chosen, areErased: true) }
         _ = memory.evict(chosen, reason: .removed)
-        onWriter(within: Self.eraseSeconds) { $0.erase(chosen) }
-        return chosen
+        let areErased = Guarded(false)
+        onWriter(within: Self.eraseSeconds) { writer in
+            let isDone = writer.erase(chosen)
+            areErased.withLock { $0 = isDone }
+        }
+        return Purged(versions: chosen, areErased: areErased.withLock { $0 })
     }
 
     /// The time in which a disk that does not hang has overwritten what is removed.
