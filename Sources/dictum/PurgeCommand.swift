@@ -45,14 +45,15 @@ struct PurgeCommand: ParsableCommand {
         if dryRun { parameters.append("dry_run=true") }
         let result = try admin.client().purge(parameters.joined(separator: "&"))
         let written = Result { try StandardOutput.write(json ? OutputFormat.json(result) : text(result)) }
-        if result.erased == false {
-            throw CommandError(
-                "the disk does not have that yet, and a restart may bring them back: see the log, and run this again"
-            )
-        }
-        if result.otherNodesTold == false {
-            throw CommandError(
-                "the shared store did not confirm, so other nodes may keep them; run this again")
+        let faults = [
+            result.erased == false
+                ? "their bytes are still on the disk, so that a restart may bring them back: see the log"
+                : nil,
+            result.otherNodesTold == false
+                ? "the shared store did not confirm, so other nodes may keep them" : nil,
+        ].compactMap(\.self)
+        guard faults.isEmpty else {
+            throw CommandError(faults.joined(separator: "; ") + "; run this again")
         }
         try written.get()
     }

@@ -30,7 +30,7 @@ extension SharedMemory {
                 },
                 established: { [weak self] chain in
                     guard let self else { return }
-                    work.async { [weak self] in self?.publish(established: chain) }
+                    reading.async { [weak self] in self?.publish(established: chain) }
                 },
                 promised: { [weak self] promise in self?.promised(CollectionOfOne(promise)) }))
         if commonKeys == nil, store.keys != nil {

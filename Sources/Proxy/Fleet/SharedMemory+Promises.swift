@@ -50,8 +50,11 @@ extension SharedMemory {
         let entry = RedisCommand.append(to: Array(stream.utf8), [taken.field], lengthMax: Self.newsMax)
         do throws(RedisFailure) {
             try client.send([entry], .background) { [weak self] result in
-                guard (try? result.get())?.allSatisfy({ $0.error == nil }) != true else { return }
-                self?.promised(taken.promises)
+                guard let self, (try? result.get())?.allSatisfy({ $0.error == nil }) != true else { return }
+                // Given back at once, they would be sent again and again by the loop that sent them.
+                work.asyncAfter(deadline: .now() + .milliseconds(Self.retryMilliseconds)) { [weak self] in
+                    self?.promised(taken.promises)
+                }
             }
             return true
         } catch {

@@ -208,7 +208,8 @@ extension SharedMemory {
             }
             // An order that came meanwhile has removed its keys before they were written.
             guard !isPurged(writing.version.record) else {
-                purged += writing.keys
+                // Those that another node has written may be of a version that came after the order.
+                if !own.contains(.null) { purged += writing.keys }
                 continue
             }
             if own.last == .null { known += 1 } else { written += 1 }

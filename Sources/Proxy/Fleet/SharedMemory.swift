@@ -47,6 +47,8 @@ final class SharedMemory: Sendable {
     let replies = DispatchQueue(label: "dictum.shared.replies", qos: .userInitiated)
     /// The orders of other nodes are carried out here, since they wait for the disk.
     let purging = DispatchQueue(label: "dictum.shared.purging", qos: .utility)
+    /// What is written to the shared store is read from the disk here.
+    let reading = DispatchQueue(label: "dictum.shared.read", qos: .utility)
     /// Everything else happens here.
     let work = DispatchQueue(label: "dictum.shared.work", qos: .utility)
     /// The name of this node, which changes at each start.

@@ -143,7 +143,8 @@ extension StoreWriter {
 
     /// Overwrites versions on disk that are not in the index any more, or asks the process that writes the store to do so.
     ///
-    /// The row of one that has come back since is that of a new version. Returns false if the disk fails.
+    /// The row of one that has come back since is that of a new version. Returns false if rows are left: the
+    /// disk fails, or another process has yet to remove them.
     @discardableResult
     func erase(_ removed: [Version]) -> Bool {
         dispatchPrecondition(condition: .onQueue(queue))
@@ -154,7 +155,7 @@ extension StoreWriter {
         }
         guard !isFileOfAnother else {
             ask(database, toRemove: versions)
-            return true
+            return versions.isEmpty
         }
         do {
             for some in versions.pieces(of: Self.eraseCountMax) {
@@ -164,12 +165,9 @@ extension StoreWriter {
         } catch {
             failed(error)
         }
-        // Sealed rows go with the pending removals.
+        // Sealed rows go with the pending removals, and so do those of a former order that the disk did not take.
         drain(isForced: true)
-        let isPending = memory.state.withLock { state in
-            versions.contains { state.pending.removals.contains($0.id) }
-        }
-        return status.value.retryAt == nil && !isPending
+        return memory.state.withLock { $0.pending.removals.isEmpty } && status.value.retryAt == nil
     }
 
     private var isFileOfAnother: Bool { status.value.waitingSince != nil || status.value.isHandedOver }

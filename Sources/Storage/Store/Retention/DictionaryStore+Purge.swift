@@ -240,7 +240,7 @@ extension DictionaryStore {
         }
         if !isDryRun { refuseCopies(of: purges) }
         let chosen = writer.versions(includedBy: purges, now: now)
-        guard !isDryRun, !chosen.isEmpty else { return Purged(versions: chosen, areErased: true) }
+        guard !isDryRun else { return Purged(versions: chosen, areErased: false) }
         _ = memory.evict(chosen, reason: .removed)
         let areErased = Guarded(false)
         onWriter(within: Self.eraseSeconds) { writer in
