@@ -1,7 +1,7 @@
 internal import Dictionaries
 internal import HTTP
 
-// MARK: - Entity tags that are weak at their origin
+// MARK: - Conditions that are about bytes of Dictum's
 
 extension Exchange {
     /// Notes the form of the upstream's entity tag.
@@ -13,12 +13,18 @@ extension Exchange {
         }
     }
 
+    /// Makes the request's conditions such as the upstream can evaluate.
+    func translateConditions(_ headers: inout Headers) {
+        // A part of the upstream's bytes must not follow a part of coded ones, so no tag becomes strong.
+        if facts.hasRange, request.method.isSafe { return }
+        if headers.contains(.ifMatch) { strengthenIfMatch(&headers) }
+    }
+
     /// Makes the tags of If-Match strong again that Dictum has weakened: a weak one never matches (RFC 9110 section 13.1.1).
     ///
     /// Those that are weak at the upstream itself stay: FHIR and OData servers take no others.
-    func strengthenIfMatch(_ headers: inout Headers) {
+    private func strengthenIfMatch(_ headers: inout Headers) {
         let tags = headers.values(.ifMatch)
-        guard !tags.isEmpty else { return }
         let strong = ETagForm.upstreamIfMatch(tags) { tag in
             let opaque = Array(tag.opaque.utf8)
             return context.shared.weakTags.contains(hash { $0.combine(text: opaque.span) })

@@ -139,6 +139,15 @@ private let codings = ["identity", "gzip", "br", "zstd", "dcz", "dcb"]
         #expect(proxy.origin.requests.map { $0["If-Match"] } == [#""v1", "v2""#, "*", strange])
     }
 
+    /// The rest of the upstream's bytes would follow the beginning of coded ones.
+    @Test func `If-Match with our weak form goes up as it came where a part is asked for`() throws {
+        let proxy = try TestProxy(json(first))
+        _ = try proxy.fetch("/feed", #"If-Match: W/"v1""#, "Range: bytes=1000-")
+        _ = try proxy.fetch(
+            "/feed", #"If-Match: W/"v1""#, "Range: bytes=0-", method: "PUT", body: [0x7b, 0x7d])
+        #expect(proxy.origin.requests.map { $0["If-Match"] } == [#"W/"v1""#, #""v1""#])
+    }
+
     /// FHIR and OData servers refuse the strong form of their weak tags.
     @Test func `If-Match has the form that the upstream gave the tag of this resource`() throws {
         let origin = try Origin { request, connection in
