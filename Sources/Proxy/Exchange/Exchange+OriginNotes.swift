@@ -17,19 +17,25 @@ extension Exchange {
     func translateConditions(_ headers: inout Headers) {
         // A part of the upstream's bytes must not follow a part of coded ones, so no tag becomes strong.
         if facts.hasRange, request.method.isSafe { return }
-        if headers.contains(.ifMatch) { strengthenIfMatch(&headers) }
+        if headers.contains(.ifMatch) { translateIfMatch(&headers) }
     }
 
     /// Makes the tags of If-Match strong again that Dictum has weakened: a weak one never matches (RFC 9110 section 13.1.1).
     ///
-    /// Those that are weak at the upstream itself stay: FHIR and OData servers take no others.
-    private func strengthenIfMatch(_ headers: inout Headers) {
+    /// Those that are weak at the upstream itself stay: FHIR and OData servers take no others. Those that Dictum has made go:
+    /// without Dictum the client would have no tag, and no upstream knows them.
+    private func translateIfMatch(_ headers: inout Headers) {
         let tags = headers.values(.ifMatch)
-        let strong = ETagForm.upstreamIfMatch(tags) { tag in
+        let translated = ETagForm.upstreamIfMatch(tags) { tag in
             let opaque = Array(tag.opaque.utf8)
             return context.shared.weakTags.contains(hash { $0.combine(text: opaque.span) })
         }
-        if let strong { headers.replace(.ifMatch, with: strong) }
+        guard let translated else { return }
+        if translated.isEmpty {
+            headers.remove(.ifMatch)
+        } else {
+            headers.replace(.ifMatch, with: translated)
+        }
     }
 
     private func hash(_ combine: (inout Hasher) -> Void) -> Int {

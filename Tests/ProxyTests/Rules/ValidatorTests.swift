@@ -148,6 +148,26 @@ private let codings = ["identity", "gzip", "br", "zstd", "dcz", "dcb"]
         #expect(proxy.origin.requests.map { $0["If-Match"] } == [#"W/"v1""#, #""v1""#])
     }
 
+    /// Without Dictum its client would have no tag, and send none.
+    @Test func `no upstream sees a tag that Dictum has made`() throws {
+        let proxy = try TestProxy(
+            Origin { request, connection in
+                connection.send(
+                    request["If-Match"] == nil
+                        ? json(first) : wire("HTTP/1.1 412 Precondition Failed", body: []))
+            })
+        let plain = try #require(try proxy.fetch("/feed")["ETag"])
+        let coded = try #require(try proxy.fetch("/feed", "Accept-Encoding: gzip")["ETag"])
+        #expect(coded == "W/\(plain)")
+        for made in [plain, coded] {
+            let answer = try proxy.fetch("/feed", "If-Match: \(made)", method: "PUT", body: [0x7b, 0x7d])
+            #expect(answer.status == 200)
+            #expect(try #require(proxy.origin.requests.last).values("If-Match").isEmpty)
+            _ = try proxy.fetch("/feed", "If-Match: \(made), W/\"v1\"", method: "PUT", body: [0x7b, 0x7d])
+            #expect(proxy.origin.requests.last?["If-Match"] == #""v1""#)
+        }
+    }
+
     /// FHIR and OData servers refuse the strong form of their weak tags.
     @Test func `If-Match has the form that the upstream gave the tag of this resource`() throws {
         let origin = try Origin { request, connection in
