@@ -16,8 +16,25 @@ extension Exchange {
     /// Makes the request's conditions such as the upstream can evaluate.
     func translateConditions(_ headers: inout Headers) {
         // A part of the upstream's bytes must not follow a part of coded ones, so no tag becomes strong.
-        if facts.hasRange, request.method.isSafe { return }
+        if facts.hasRange, request.method.isSafe { return dropRangeByDate(&headers) }
         if headers.contains(.ifMatch) { translateIfMatch(&headers) }
+    }
+
+    /// Removes Range from a request that is about the bytes of one date, if the client may hold coded ones of it.
+    ///
+    /// A change of coding weakens a tag, and cannot weaken Last-Modified. A server may ignore Range (RFC 9110 section 14.2).
+    private func dropRangeByDate(_ headers: inout Headers) {
+        // RFC 9110 section 13.1.5: a tag has a quotation mark among its first three bytes.
+        let isByDate =
+            headers.first(.ifRange).map { !$0.utf8.prefix(3).contains(UInt8(ascii: "\"")) }
+            ?? headers.contains(.ifUnmodifiedSince)
+        guard isByDate,
+            context.configuration.compression.codings.contains(where: {
+                facts.acceptEncoding.quality(of: $0) > 0
+            })
+        else { return }
+        headers.remove(.range)
+        headers.remove(.ifRange)
     }
 
     /// Makes the tags of If-Match strong again that Dictum has weakened: a weak one never matches (RFC 9110 section 13.1.1).
