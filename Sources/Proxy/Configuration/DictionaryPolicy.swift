@@ -144,7 +144,7 @@ extension Settings {
         .value(
             "own_max_age", \.ownMaxAge, .duration(minute...365 * day),
             """
-            The life of the responses of /.dictum/own/PATH, which pages fetch to keep a dictionary although the responses of \
+            The life of the responses of PATH?dictum-own, which pages fetch to keep a dictionary although the responses of \
             PATH itself are not kept.
             """),
         .value(
