@@ -32,8 +32,10 @@ package struct CacheControl: Equatable, Sendable {
         }
     }
 
-    /// True if the response allows shared caches to keep it (RFC 9111 sections 5.2.2.9 and 5.2.2.10).
-    package var permitsSharing: Bool { isPublic || sMaxAge != nil }
+    /// True if the response allows shared caches to keep it and use it again (RFC 9111 sections 5.2.2.9 and 5.2.2.10).
+    ///
+    /// `s-maxage=0` says that only the client's own cache may.
+    package var permitsSharing: Bool { isPublic || (sMaxAge ?? 0) > 0 }
 
     /// Returns true if a text is a valid value of this field (RFC 9111 section 5.2).
     ///

@@ -77,8 +77,10 @@ package enum LinkField {
 package struct DictionaryPath: Hashable, Sendable {
     /// The start of all of Dictum's own paths.
     package static let prefix = "/.dictum/"
-    /// The prefix of twin URLs: the path of the resource follows it.
-    package static let twinPrefix = prefix + "own"
+    /// The script by which pages have twin URLs fetched.
+    package static let ownScript = prefix + "own.js"
+    /// The last parameter of a twin URL's query, behind those of the resource.
+    package static let twinMarker: StaticString = "dictum-own"
     package static let chainNameLength = 22
 
     package let chainName: String
@@ -87,6 +89,11 @@ package struct DictionaryPath: Hashable, Sendable {
     package init(chainName: String, digest: Digest) {
         self.chainName = chainName
         self.digest = digest
+    }
+
+    /// Returns the twin URL of a path and query.
+    package static func twin(of pathAndQuery: String) -> String {
+        "\(pathAndQuery)\(pathAndQuery.contains("?") ? "&" : "?")\(twinMarker)"
     }
 
     /// Reads a path; nil for any other form.

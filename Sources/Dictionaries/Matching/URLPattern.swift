@@ -42,6 +42,11 @@ package struct URLPattern: Sendable {
         return sources.absolute
     }
 
+    /// Returns true if a pattern says what queries match, be it all.
+    package static func namesQuery(_ text: String) -> Bool {
+        (try? PatternSources(text, basePath: "/", origin: nil))?.search != nil
+    }
+
     /// True if exactly one path matches, with any query or with one.
     package var isLiteral: Bool { pathname.isLiteral && (search.isAny || search.isLiteral) }
 

@@ -12,7 +12,8 @@ package struct CacheControlOverride: Sendable {
     /// Returns true if the value replaces the Cache-Control of this response.
     ///
     /// The response's own fields beat the setting. A response that must not be stored or changed keeps the
-    /// upstream's Cache-Control. So does one that is personal or sets a cookie, unless the setting says `private`.
+    /// upstream's Cache-Control. So does one that is personal or sets a cookie, unless the setting says `private`. Here
+    /// `must-revalidate` and `immutable` make no response less personal.
     /// A response to QUERY or POST gets it where the route has versions of that method. One to POST with a
     /// Content-Location keeps the upstream's, since a lifetime would allow its use for later GETs (RFC 9110 section
     /// 9.3.3).
@@ -30,7 +31,10 @@ package struct CacheControlOverride: Sendable {
             return false
         }
         if directives.isPrivate, policy.scope == .private || policy.personalUse == .capability { return true }
+        // The client gets neither of these, so neither lifts what is personal in the request.
+        var kept = response
+        (kept.cacheControl.mustRevalidate, kept.cacheControl.immutable) = (false, false)
         return policy.scope == .public && response.setCookieNames.isEmpty
-            && !Personal.isPersonal(request: request, response: response, policy: policy.personal)
+            && !Personal.isPersonal(request: request, response: kept, policy: policy.personal)
     }
 }

@@ -197,7 +197,9 @@ package final class ClientConnection: Connection {
         if case .length = framing, !decoder.isComplete {
             io.bodyPace = Pace(at: core.now, settings.pace)
         }
-        state.headCame(keepsAlive: head.keepsAlive, endsWithConnection: framing == .untilClose)
+        let beginsLogin = head.status == .unauthorized && head.headers.namesConnectionLogin(.wwwAuthenticate)
+        state.headCame(
+            keepsAlive: head.keepsAlive && !beginsLogin, endsWithConnection: framing == .untilClose)
         handler?.receivedHead(consume head, framing: framing)
         if let body, body.isComplete { complete(hasSurplus: end < bytes.count) }
         return end

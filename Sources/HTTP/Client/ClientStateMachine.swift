@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The state of an upstream's connection.
 ///
 /// Pure, so that a test can drive it through every order of events.
@@ -124,7 +126,7 @@ struct OutstandingRequest: Sendable {
     var method = Method.get
     var framing = BodyFraming.none
     var asksUpgrade = false
-    /// True if it announces the end of the connection.
+    /// True if no other request may follow: it announces the end of the connection, or logs in a user there.
     var isLast = false
     var interimCount = 0
 
@@ -134,6 +136,22 @@ struct OutstandingRequest: Sendable {
         method = head.method
         self.framing = framing
         asksUpgrade = head.headers.contains(.upgrade)
-        isLast = head.headers.containsToken(.connection, "close")
+        isLast =
+            head.headers.containsToken(.connection, "close")
+            || head.headers.namesConnectionLogin(.authorization)
+    }
+}
+
+extension Headers {
+    /// True if the credentials or challenges of a field have a scheme that logs in whoever uses the connection (RFC 4559 section
+    /// 6), so that a later request of somebody else would be that user's.
+    func namesConnectionLogin(_ name: HeaderName) -> Bool {
+        var isNamed = false
+        forEachListMember(of: name) { member in
+            let end = member.indices.first { ASCII.isBlank(member[$0]) } ?? member.count
+            let scheme = member.extracting(0..<end)
+            isNamed = isNamed || scheme.equalsIgnoringCase("ntlm") || scheme.equalsIgnoringCase("negotiate")
+        }
+        return isNamed
     }
 }

@@ -38,6 +38,24 @@ package struct RequestTarget: Sendable {
         bytes = [UInt8](copying: target)
     }
 
+    private init(_ target: RequestTarget, endingAt end: Int) {
+        form = target.form
+        bytes = Array(target.bytes[..<end])
+        authorityRange = target.authorityRange
+        pathStart = target.pathStart
+        queryStart = target.queryStart.flatMap { $0 < end ? $0 : nil }
+    }
+
+    /// Returns the target without the last parameter of its query; nil unless that is this text, byte for byte.
+    package func without(lastParameter text: StaticString) -> RequestTarget? {
+        // The place of what separates it: an ampersand, or the question mark of the query.
+        let end = bytes.count - text.utf8CodeUnitCount - 1
+        guard let queryStart, end >= queryStart, bytes.span.extracting(end + 1..<bytes.count).equals(text),
+            end == queryStart || bytes[end] == UInt8(ascii: "&")
+        else { return nil }
+        return RequestTarget(self, endingAt: end)
+    }
+
     /// Checks a target from configuration or code.
     package init(_ target: String, method: Method = .get) throws(ParseError) {
         try self.init(target.utf8.span, method: method)

@@ -197,7 +197,9 @@ final class ServerConnection: AcceptedConnection {
         io.isFull = false
         if body != nil { restartBodyPace() }
         requestCount &+= 1
-        state.begin(hasBody: body != nil, keepsAlive: head.keepsAlive && requestCount < settings.requestsMax)
+        // Behind a CONNECT the client sends bytes for its tunnel, which must not be read as requests.
+        let keepsAlive = head.keepsAlive && head.method != .connect && requestCount < settings.requestsMax
+        state.begin(hasBody: body != nil, keepsAlive: keepsAlive)
         handler = application.begin(head, framing: framing, on: self)
         if !isAlive || !state.isExchanging { handler = nil }
     }

@@ -111,8 +111,9 @@ extension Settings {
             example: "\"public, max-age=60, stale-while-revalidate=86400\"",
             """
             Replaces the upstream's Cache-Control, Expires and Pragma on 200 and 304 responses to GET, HEAD and the methods of \
-            the route. It never applies to responses with no-transform. It applies to responses that are personal or set a \
-            cookie only if it contains private, and to those with no-store only if store_despite permits that, too.
+            the route. It never applies to responses with no-transform. It applies to responses that set a cookie, or that are \
+            personal (also if must-revalidate or immutable says otherwise), only if it contains private, and to those with \
+            no-store only if store_despite permits that, too.
             """),
         .value(
             "match_dest", \.matchDest, .list(.destination, 0...32), example: "[script, style]",
@@ -143,7 +144,7 @@ extension Settings {
         .value(
             "own_max_age", \.ownMaxAge, .duration(minute...365 * day),
             """
-            The life of the responses of /.dictum/own/PATH, which pages fetch to keep a dictionary although the responses of \
+            The life of the responses of PATH?dictum-own, which pages fetch to keep a dictionary although the responses of \
             PATH itself are not kept.
             """),
         .value(

@@ -45,7 +45,7 @@ extension Exchange {
         let target = resource.target(
             for: audience, own: own, variant: variant, isOffered: isOffered, context.store.keys)
         guard isTwin else { return target }
-        return target?.offering(target?.offer?.atTwinURL?.outranking(response.contentType))
+        return target?.offering(target?.offer?.atTwinURL(of: resource.url)?.outranking(response.contentType))
     }
 
     func variant(of response: ResponseFacts) -> String {

@@ -12,12 +12,18 @@ extension Exchange {
         record.description = RequestDescription(
             client: named.map { Array($0.text.utf8) } ?? connected, forwarder: named.map { _ in connected },
             method: Array(request.method.text.utf8),
-            target: (isTwin ? Array(TwinURL.prefix.utf8) : []) + request.target.bytes,
+            target: askedTarget,
             host: resource.authority.map { Array($0.utf8) }, userAgent: field(.userAgent),
             referer: field(.referer),
             traceID: RequestIdentifiers.traceID(in: request.headers))
         record.upstream = attempt.server?.logged
         describeRequestID()
+    }
+
+    /// The target as the client wrote it.
+    private var askedTarget: [UInt8] {
+        let target = request.target
+        return isTwin ? Array(DictionaryPath.twin(of: String(target.bytes.span)).utf8) : target.bytes
     }
 
     /// Returns the last value of a field.

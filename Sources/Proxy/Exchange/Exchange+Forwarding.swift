@@ -14,7 +14,7 @@ extension Exchange {
         surroundings.isDecoded = upload.coding == .dcz
         var head = UpstreamRequest.head(from: request, framing: upload.upstreamFraming, surroundings)
         setRequestID(&head)
-        strengthenIfMatch(&head.headers)
+        translateConditions(&head.headers)
         if let storedResponse { head.headers.append(.ifNoneMatch, storedResponse.kept.tag.serialized) }
         attempt.head = head
         forward(head)

@@ -1,7 +1,7 @@
 internal import Dictionaries
 internal import HTTP
 
-// MARK: - Entity tags that are weak at their origin
+// MARK: - Conditions that are about bytes of Dictum's
 
 extension Exchange {
     /// Notes the form of the upstream's entity tag.
@@ -13,17 +13,46 @@ extension Exchange {
         }
     }
 
+    /// Makes the request's conditions such as the upstream can evaluate.
+    func translateConditions(_ headers: inout Headers) {
+        // A part of the upstream's bytes must not follow a part of coded ones, so no tag becomes strong.
+        if facts.hasRange, request.method.isSafe { return dropRangeByDate(&headers) }
+        if headers.contains(.ifMatch) { translateIfMatch(&headers) }
+    }
+
+    /// Removes Range from a request that is about the bytes of one date, if the client may hold coded ones of it.
+    ///
+    /// A change of coding weakens a tag, and cannot weaken Last-Modified. A server may ignore Range (RFC 9110 section 14.2).
+    private func dropRangeByDate(_ headers: inout Headers) {
+        // RFC 9110 section 13.1.5: a tag has a quotation mark among its first three bytes.
+        let isByDate =
+            headers.first(.ifRange).map { !$0.utf8.prefix(3).contains(UInt8(ascii: "\"")) }
+            ?? headers.contains(.ifUnmodifiedSince)
+        guard isByDate,
+            context.configuration.compression.codings.contains(where: {
+                facts.acceptEncoding.quality(of: $0) > 0
+            })
+        else { return }
+        headers.remove(.range)
+        headers.remove(.ifRange)
+    }
+
     /// Makes the tags of If-Match strong again that Dictum has weakened: a weak one never matches (RFC 9110 section 13.1.1).
     ///
-    /// Those that are weak at the upstream itself stay: FHIR and OData servers take no others.
-    func strengthenIfMatch(_ headers: inout Headers) {
+    /// Those that are weak at the upstream itself stay: FHIR and OData servers take no others. Those that Dictum has made go:
+    /// without Dictum the client would have no tag, and no upstream knows them.
+    private func translateIfMatch(_ headers: inout Headers) {
         let tags = headers.values(.ifMatch)
-        guard !tags.isEmpty else { return }
-        let strong = ETagForm.upstreamIfMatch(tags) { tag in
+        let translated = ETagForm.upstreamIfMatch(tags) { tag in
             let opaque = Array(tag.opaque.utf8)
             return context.shared.weakTags.contains(hash { $0.combine(text: opaque.span) })
         }
-        if let strong { headers.replace(.ifMatch, with: strong) }
+        guard let translated else { return }
+        if translated.isEmpty {
+            headers.remove(.ifMatch)
+        } else {
+            headers.replace(.ifMatch, with: translated)
+        }
     }
 
     private func hash(_ combine: (inout Hasher) -> Void) -> Int {

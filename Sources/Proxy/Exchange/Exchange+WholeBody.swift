@@ -67,15 +67,17 @@ extension Exchange {
 
     /// Returns true if the response is to have an entity tag made from its body.
     private func needsTag(_ response: UpstreamResponse, count: Int) -> Bool {
-        takesMadeTag(response) && request.method == .get && count <= heldBytesMax
+        takesMadeTag(response) && count <= heldBytesMax
     }
 
-    /// Returns true for a response of the configured types without a validator of its own.
+    /// Returns true for a response to GET of the configured types without a validator of its own.
     ///
+    /// A tag on a response to QUERY or POST would be taken for one of the target, and stand in If-Match (RFC 9110 section 8.8).
     /// A client that has a tag asks by the tag, and then an upstream must ignore the date of its Last-Modified (RFC 9110
     /// section 13.1.3): it would send whole bodies where it has said 304.
     func takesMadeTag(_ response: UpstreamResponse) -> Bool {
-        !response.head.headers.contains(.etag) && !response.head.headers.contains(.lastModified)
+        request.method == .get && !response.head.headers.contains(.etag)
+            && !response.head.headers.contains(.lastModified)
             && isCodedResource(response)
     }
 

@@ -96,22 +96,16 @@ final class Exchange: Handler {
         context = proxy.context
         peer = context.peer(of: client)
         let authority = head.authority
-        var isTwin = false
-        var url = PathAndQuery(path: head.target.path, query: head.target.query)
-        var choice = context.routes.choose(url, authority: authority)
-        if choice.refusal == .reserved, let inner = TwinURL.request(behind: head) {
-            // From here on the request is one for the resource itself.
-            (head, isTwin) = (inner, true)
-            url = PathAndQuery(path: head.target.path, query: head.target.query)
-            choice = context.routes.choose(url, authority: authority)
-        }
-        self.isTwin = isTwin
+        // From here on a request for a twin URL is one for the resource itself.
+        isTwin = TwinURL.resolve(&head)
+        let url = PathAndQuery(path: head.target.path, query: head.target.query)
+        let choice = context.routes.choose(url, authority: authority)
         share = peer.share(head.headers, of: context.shared.clientResources)
         formerBytesSent = client.bytesSent
         pathRefusal = choice.refusal
         // While dictionaries are switched off, their URLs do not exist.
         linked =
-            choice.refusal == .reserved && !isTwin && !context.dictionarySwitch.isOff
+            choice.refusal == .reserved && !context.dictionarySwitch.isOff
             ? LinkedDictionary.find(head, of: proxy) : nil
         route = linked?.route ?? choice.route
         upstream = route.upstream.map { proxy.upstreams[$0] }

@@ -3,35 +3,30 @@ internal import HTTP
 internal import Primitives
 internal import Storage
 
-/// The second URL of a resource: `/.dictum/own` and its path and query.
+/// The second URL of a resource: its own, with the parameter `dictum-own` at the end of the query.
 ///
 /// A browser keeps a response as a dictionary only while it is fresh, and few responses to one user are. The response of a
-/// twin URL is that of the resource itself, with a life of its own; nobody but its user gets it.
+/// twin URL is that of the resource itself, with a life of its own; nobody but its user gets it. Its path is that of the
+/// resource, so that rules of a server in front, which go by the path, hold for both.
 enum TwinURL {
-    static let prefix = DictionaryPath.twinPrefix
-
-    /// Returns the request for the resource behind a twin URL; nil for any other URL.
+    /// Makes a request for a twin URL the one for the resource; returns false for any other URL.
     ///
     /// The response must be whole, so the client's own conditions go.
-    static func request(behind head: RequestHead) -> RequestHead? {
-        let (text, prefix) = (head.target.bytes, prefix.utf8)
-        guard head.method == .get, head.target.form == .origin, text.starts(with: prefix),
-            let target = try? RequestTarget(Array(text[prefix.count...]).span, method: .get),
-            target.form == .origin
-        else { return nil }
-        var inner = head
-        inner.target = target
-        inner.headers.removeAll(Revalidation.ownQuestions)
-        return inner
+    static func resolve(_ head: inout RequestHead) -> Bool {
+        guard let target = head.target.without(lastParameter: DictionaryPath.twinMarker) else { return false }
+        head.target = target
+        head.headers.removeAll(Revalidation.ownQuestions)
+        return true
     }
 
     /// Returns true if a request may have the response of a resource's twin URL: one that a script of the same origin makes
     /// where dictionaries may be offered.
     ///
-    /// A browser that shows the twin URL as a page, or runs it as a script, would do so under another path than the site
-    /// knows.
+    /// A browser must not show the twin URL as a page, or run it as a script: its response may be a day old.
     static func admits(_ request: RequestHead, _ facts: RequestFacts, route: Route) -> Bool {
-        route.usesDictionaries && facts.isPathNormal && facts.isTransportSecure
+        request.method == .get && request.target.form == .origin
+            && request.target.without(lastParameter: DictionaryPath.twinMarker) == nil
+            && route.usesDictionaries && facts.isPathNormal && facts.isTransportSecure
             && CrossOrigin.allowsPrivateDictionary(request: facts)
             && request.headers.joined(.secFetchDest).map { $0 == "empty" } ?? true
     }
@@ -50,15 +45,28 @@ enum TwinURL {
         headers.replace(.vary, with: vary)
     }
 
-    private static let ofTheLife: HeaderNameSet = [
-        .age, .cacheControl, .etag, .expires, .lastModified, .pragma,
-    ]
+    /// With No-Vary-Search the response would live under the URL of the resource, too.
+    private static let ofTheLife: HeaderNameSet = {
+        var names: HeaderNameSet = [.age, .cacheControl, .etag, .expires, .lastModified, .pragma]
+        if let noVarySearch = HeaderName("No-Vary-Search") { names.insert(noVarySearch) }
+        return names
+    }()
 }
 
 extension UseAsDictionary {
-    /// Returns the offer as a twin URL carries it: the dictionary is for the next response of the twin URL, too.
-    var atTwinURL: UseAsDictionary? {
-        UseAsDictionary(match: "{\(TwinURL.prefix)}?" + match, matchDest: matchDest, id: id, ttl: ttl)
+    /// Returns the offer as the twin URL of a resource carries it: the dictionary is for the next response of the twin URL, too.
+    ///
+    /// Its match is longer than that of the resource itself, so that no offer of that, which has a shorter life, replaces it
+    /// or comes before it (RFC 9842 section 2.2.3).
+    func atTwinURL(of url: PathAndQuery) -> UseAsDictionary? {
+        let end: String
+        if URLPattern.namesQuery(match) {
+            end = "{\(url.query?.isEmpty == false ? "&" : "")\(DictionaryPath.twinMarker)}?"
+        } else {
+            // Behind a group a bare question mark would make it optional.
+            end = URLPattern.escaped(match) == match ? "?*" : "\\?*"
+        }
+        return UseAsDictionary(match: match + end, matchDest: matchDest, id: id, ttl: ttl)
     }
 
     /// Returns the offer as a URL of Dictum's own carries it.
@@ -73,7 +81,6 @@ extension UseAsDictionary {
 
 /// The script `/.dictum/own.js`, by which a page has its browser fetch the twin URLs of paths.
 enum OwnScript {
-    private static let path = TwinURL.prefix + ".js"
     private static let bytes = PackageResources.own_js
     private static let tag = ETagForm.made(of: Digest(of: bytes.span))
 
@@ -89,7 +96,7 @@ enum OwnScript {
     }()
 
     static func isAsked(_ request: RequestHead) -> Bool {
-        (request.method == .get || request.method == .head) && request.target.path == path
+        (request.method == .get || request.method == .head) && request.target.path == DictionaryPath.ownScript
     }
 
     static func response(to request: RequestHead) -> (head: ResponseHead, body: [UInt8]) {

@@ -5,9 +5,10 @@
 (() => {
   // What a browser without dictionaries fetched would be of no use to it.
   if (!document.createElement("link").relList.supports("compression-dictionary")) return;
-  const paths = (document.currentScript?.dataset.paths ?? "").split(/\s+/).filter((path) => /^\/(?!\/)/.test(path));
-  const twin = "/.dictum/own";
+  const paths = (document.currentScript?.dataset.paths ?? "").split(/\s+/).filter((path) => /^\/(?!\/)[^#]*$/.test(path));
+  // The key in the storage, and the parameter that makes the URL of a path its twin URL.
   const name = "dictum-own";
+  const twin = (path) => path + (path.includes("?") ? "&" : "?") + name;
   // Where storage is blocked or full, the script remembers for as long as the page is open.
   let kept = {}, isBlocked = false;
   const read = () => {
@@ -35,7 +36,7 @@
     let life = former?.gives === false ? Math.min((former.until - former.at) / 500, 600) : 60, gives = false;
     try {
       // From this host, whatever the page's base is; where a redirect leads is no response of the path.
-      const response = await fetch(location.origin + twin + path, { cache: "reload", priority: "low", redirect: "manual" });
+      const response = await fetch(location.origin + twin(path), { cache: "reload", priority: "low", redirect: "manual" });
       const age = /max-age=(\d+)/.exec(response.headers.get("Cache-Control"))?.[1];
       if (age) { life = Number(age); gives = true; }
       await response.arrayBuffer();
@@ -64,7 +65,8 @@
     for (const entry of list.getEntries()) {
       const { origin, pathname, search } = new URL(entry.name);
       const path = paths.find((path) => path === pathname + search) ?? paths.find((path) => path.split("?")[0] === pathname);
-      if (!path || origin !== location.origin) continue;
+      // Twin URLs have the path, too.
+      if (!path || origin !== location.origin || search.endsWith(name)) continue;
       if (isLost(entry)) consider(path, isWorn(96)); else if (isLong(entry)) consider(path, isWorn(24));
     }
   });

@@ -123,7 +123,7 @@ struct Doctor: Sendable {
 
     /// Fetches the twin URL as a page may, and the URL as a browser does that keeps its response.
     private func probeTwin(_ seen: inout DoctorObservations, by client: FetchClient) throws(FetchError) {
-        let twin = try FetchURL(url.origin + DictionaryPath.twinPrefix + url.pathAndQuery)
+        let twin = try FetchURL(url.origin + DictionaryPath.twin(of: url.pathAndQuery))
         let visit = FetchVisit(url: twin, accepted: Self.accepted, fields: fields)
         let response = try send(visit, by: client)
         guard response.head.status == .ok, let body = try? visit.body(of: response) else { return }

@@ -114,8 +114,8 @@ struct TwinLine: Equatable, Sendable {
 
     var text: String {
         hasAuthorization
-            ? "fetch(\"\(DictionaryPath.twinPrefix)\(path)\", {headers: {Authorization: ...}, priority: \"low\"})"
-            : "<script src=\"\(DictionaryPath.twinPrefix).js\" data-paths=\"\(path)\" async></script>"
+            ? "fetch(\"\(DictionaryPath.twin(of: path))\", {headers: {Authorization: ...}, priority: \"low\"})"
+            : "<script src=\"\(DictionaryPath.ownScript)\" data-paths=\"\(path)\" async></script>"
     }
 }
 

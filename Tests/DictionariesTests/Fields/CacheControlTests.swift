@@ -51,12 +51,13 @@ struct CacheControlTests {
 
     @Test(arguments: [
         "s-maxage", "s-maxage=", "s-maxage=x", "public=1", "x=\"public\"", "publicly", "max-age=60",
+        "max-age=60, s-maxage=0", "s-maxage=60, s-maxage=0",
     ])
-    func `a malformed permission permits nothing`(line: String) {
+    func `a permission that is malformed or over at once permits nothing`(line: String) {
         #expect(!CacheControl([line]).permitsSharing)
     }
 
-    @Test(arguments: ["public", "s-maxage=0", "Public, max-age=0", "s-maxage=\"10\""])
+    @Test(arguments: ["public", "s-maxage=1", "public, s-maxage=0", "Public, max-age=0", "s-maxage=\"10\""])
     func `public and s-maxage permit sharing`(line: String) {
         #expect(CacheControl([line]).permitsSharing)
     }

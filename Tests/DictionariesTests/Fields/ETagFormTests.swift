@@ -27,9 +27,11 @@ struct ETagFormTests {
     @Test(
         arguments: [
             (["W/\"a\""], "\"a\""), (["\"a\", W/\"b,c\""], "\"a\", \"b,c\""), (["*"], nil), (["a"], nil),
-            (["\"a\""], nil), ([], nil),
+            (["\"a\""], nil), ([], nil), (["\"dictum-x\""], ""), (["W/\"dictum-x\""], ""),
+            (["\"a\", \"dictum-x\"", "W/\"b\""], "\"a\", \"b\""), (["\"dictum\""], nil),
         ] as [([String], String?)])
-    func `If-Match goes upstream with strong tags`(lines: [String], upstream: String?) {
+    func `If-Match goes upstream with strong tags, and without made ones`(lines: [String], upstream: String?)
+    {
         #expect(ETagForm.upstreamIfMatch(lines) == upstream)
     }
 }

@@ -18,6 +18,10 @@ struct CacheControlOverrideTests {
             $0.request.hasCookie = true
             $0.response.cacheControl = CacheControl(["public"])
         },
+        Change {
+            $0.request.hasAuthorization = true
+            $0.response.cacheControl = CacheControl(["s-maxage=1, must-revalidate"])
+        },
         Change { $0.response.hasUseAsDictionary = true }, Change { $0.request.method = .query },
         Change { ($0.request.method, $0.route.methods) = (.post, [.post]) },
     ])
@@ -44,6 +48,16 @@ struct CacheControlOverrideTests {
         Change { ($0.response.varyNames, $0.request.hasCookie) = (["cookie"], true) },
         Change { $0.request.hasCookie = true },
         Change { $0.request.hasAuthorization = true }, Change { $0.request.hasPersonalField = true },
+        Change { $0.request.hasClientCertificate = true },
+        // What lifts the mark would be replaced.
+        Change {
+            $0.request.hasAuthorization = true
+            $0.response.cacheControl = CacheControl(["no-cache, must-revalidate"])
+        },
+        Change {
+            $0.request.hasCookie = true
+            $0.response.cacheControl = CacheControl(["max-age=5, immutable"])
+        },
         Change { $0.request.hasPersonalQuery = true }, Change { $0.route.areDictionariesOn = false },
         Change { $0.route.hasDictionary = false },
     ])

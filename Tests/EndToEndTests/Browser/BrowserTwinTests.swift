@@ -61,6 +61,7 @@ struct BrowserTwinTests {
             guard let user = (token ?? session).map(String.init), let control = controls[parts[0]] else {
                 return wire("HTTP/1.1 401 Unauthorized", body: [])
             }
+            if parts.last == "slow" { Thread.sleep(forTimeInterval: 1) }
             let version = parts.count > 1 ? Int(parts[1]) ?? 0 : 0
             let head =
                 "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nSet-Cookie: seen=\(version); Path=/none"
@@ -242,6 +243,15 @@ struct BrowserTwinTests {
             _ = try coding()
             return visit.twins("/home") > before
         }
+    }
+
+    @Test func `it does not take the response of a twin URL for one without its dictionary`() throws {
+        let visit = try Visit(
+            "/login?ann", attributes: #"data-paths="/api/0?slow""#,
+            "routes: [{match: /*, dictionary: {own_max_age: 1m}}]")
+        try waitUntil("the twin URL is fetched") { visit.twins("/api/0?slow") > 0 }
+        try visit.page.value("pause(5000).then(() => 0)")
+        #expect(visit.twins("/api/0?slow") == 1)
     }
 
     @Test func `it fetches again when the response says that deltas have become long`() throws {

@@ -211,7 +211,7 @@ internal import Testing
         let line = #"<script src="/.dictum/own.js" data-paths="/feed?x=1" async></script>"#
         #expect(cookie.findings.contains { $0.level == "warning" && $0.text.hasSuffix(line) })
         let bearer = try Consultation.of(url, "-H", "Authorization: Bearer ann")
-        #expect(bearer.findings.contains { $0.text.contains(#"fetch("/.dictum/own/feed?x=1", {headers: {"#) })
+        #expect(bearer.findings.contains { $0.text.contains(#"fetch("/feed?x=1&dictum-own", {headers: {"#) })
     }
 
     @Test func `a route without dictionaries`() throws {

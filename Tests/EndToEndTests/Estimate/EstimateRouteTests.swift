@@ -51,7 +51,7 @@ internal import Testing
 
     @Test(arguments: [
         ("Cookie", "sid=1", #"<script src="/.dictum/own.js" data-paths="/feed" async></script>"#),
-        ("Authorization", "Bearer x", #"fetch("/.dictum/own/feed", {headers: {"#),
+        ("Authorization", "Bearer x", #"fetch("/feed?dictum-own", {headers: {"#),
     ])
     func `the route of a response of one user names the script for its page, and never public`(
         field: String, value: String, line: String

@@ -17,8 +17,8 @@ PAGE = """<!doctype html><link rel="icon" href="data:,">LINE<script>
   const step = login ? Number(sessionStorage.step ?? 0) : 2;
   sessionStorage.step = step + 1;
   if (step === 0 && login === "session") await fetch("/login?user=alice");
-  if (login === "bearer") fetch("/.dictum/own" + path, {headers, priority: "low"});
-  const twin = new URL("/.dictum/own" + path, location).href;
+  const twin = new URL(path + (path.includes("?") ? "&" : "?") + "dictum-own", location).href;
+  if (login === "bearer") fetch(twin, {headers, priority: "low"});
   while (step === 1 && !performance.getEntriesByName(twin).length) await pause(50);
   if (step < 2) {
     // The browser writes a dictionary to its disk behind the response.

@@ -39,6 +39,29 @@ struct RequestTargetTests {
         #expect(target.bytes == wire(text))
     }
 
+    @Test(
+        arguments: [
+            ("/a?own", "/a", nil), ("/a?b&own", "/a", "b"), ("/a?&own", "/a", ""), ("/?own", "/", nil),
+            ("/a?b?c&own", "/a", "b?c"), ("/a?own&own", "/a", "own"), ("http://a?own", "/", nil),
+            ("http://a/b?c&own", "/b", "c"),
+        ] as [(String, String, String?)])
+    func `the last parameter of the query can be taken away`(text: String, path: String, query: String?)
+        throws
+    {
+        let rest = try #require(try RequestTarget(text).without(lastParameter: "own"))
+        #expect(rest.path == path && rest.query == query)
+        #expect(try rest.bytes == RequestTarget(text).bytes.dropLast(4))
+        #expect(try rest.authority == RequestTarget(text).authority)
+    }
+
+    @Test(arguments: [
+        "/own", "/a&own", "/?", "/", "/a?b?own", "/a??own", "/a?own=", "/a?own&", "/a?xown", "/a?Own",
+        "http://own", "/a?o",
+    ])
+    func `no other part of a target is its last parameter`(text: String) throws {
+        #expect(try RequestTarget(text).without(lastParameter: "own") == nil)
+    }
+
     @Test(arguments: [
         ("http://A.b/", "a.b"), ("https://a:8443?x", "a:8443"), ("HTTP://[::1]:80", "[::1]:80"),
     ])

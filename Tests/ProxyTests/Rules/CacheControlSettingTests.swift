@@ -54,6 +54,8 @@ private let settings = #"routes: [{match: "/*", dictionary: {cache_control: "\#(
         ("Cache-Control: max-age=5\r\nVary: Cookie", "Cookie: a=b"),
         ("Cache-Control: max-age=5", "Cookie: a=b"),
         ("Cache-Control: max-age=5", "Authorization: Bearer x"), ("Cache-Control: max-age=5", "X-Api-Key: k"),
+        ("Cache-Control: no-cache, must-revalidate", "Authorization: Bearer x"),
+        ("Cache-Control: max-age=5, immutable", "Cookie: a=b"),
     ])
     func `what is somebody's own, or must not be kept, keeps the upstream's word`(
         field: String, asked: String

@@ -132,6 +132,22 @@ func ownResponse(_ body: [UInt8], _ fields: String...) -> [UInt8] {
         }
     }
 
+    /// RFC 9111 section 5.2.2.10: for shared caches such a response is over at once.
+    @Test(arguments: ["Cookie: session=1", ann])
+    func `what only the client's own cache may keep is not for everybody`(asked: String) throws {
+        let proxy = try proxy("", "Cache-Control: max-age=60, s-maxage=0")
+        let id = try offer(proxy.fetch("/feed", asked)).id
+        #expect(id.utf8.count == 22)
+        for field in ["X-D: 1", "Dictionary-ID: \"\(id)\""] {
+            let client = try proxy.connect()
+            client.send(
+                request("/feed", ["Accept-Encoding: dcz", available(first), asked, Self.next, field]))
+            let answer = try client.receive()
+            #expect(answer.coding == (field == "X-D: 1" ? "identity" : "dcz"))
+            #expect(answer["Dictum-Explain"]?.contains("reason=dictionary-unknown") == (field == "X-D: 1"))
+        }
+    }
+
     @Test func `an id is good at its own path and authority alone, with any query`() throws {
         let proxy = try proxy()
         for asked in [ann, "X-C: 1"] {

@@ -75,6 +75,16 @@ private let next = "X-Version: 1"
         #expect(try Self.post(proxy)["Use-As-Dictionary"] == nil)
     }
 
+    /// RFC 9110 section 8.8: a client would take it for a tag of the target.
+    @Test(arguments: ["QUERY", "POST"])
+    func `no ETag is made for it, in any coding`(method: String) throws {
+        let proxy = try Self.proxy()
+        let answer = try Self.post(proxy, method: method)
+        #expect(answer["Use-As-Dictionary"] != nil && answer["ETag"] == nil)
+        let next = try Self.post(proxy, "{}", next, method: method, over: first)
+        #expect(next.coding == "dcz" && next["ETag"] == nil)
+    }
+
     // MARK: What becomes one
 
     @Test(

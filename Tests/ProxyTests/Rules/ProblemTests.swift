@@ -127,6 +127,19 @@ private let json200 = json(Feed.bytes(version: 0, items: 2))
         }
     }
 
+    /// RFC 9110 section 9.3.6: what follows is for a tunnel, and may be written by somebody else than the client.
+    @Test func `what follows a refused CONNECT is no request`() throws {
+        let proxy = try TestProxy(json200)
+        let client = try proxy.connect()
+        client.send(
+            wire("CONNECT a.test:80 HTTP/1.1", "Host: a.test:80") + wire("GET /feed HTTP/1.1", "Host: a.test")
+        )
+        let answer = try client.receive()
+        #expect(answer.status == 501 && answer.members("Connection") == ["close"])
+        #expect(client.receiveAll().isEmpty)
+        #expect(proxy.origin.requests.isEmpty)
+    }
+
     @Test func `after a problem the connection serves the next request`() throws {
         let proxy = try TestProxy(json200)
         let client = try proxy.connect()

@@ -8,7 +8,7 @@ internal import Testing
 
 private let annsBody = Feed.bytes(version: 0, items: 40)
 private let bobsBody = Feed.bytes(version: 9, items: 40)
-private let twin = "/.dictum/own/api/feed"
+private let twin = "/api/feed?dictum-own"
 
 /// Nobody gets more by a twin URL than by the path itself.
 @Suite(.timeLimit(.minutes(40))) struct TwinAttackTests {
@@ -66,26 +66,43 @@ private let twin = "/.dictum/own/api/feed"
     }
 
     @Test(arguments: [
-        "/.dictum/own", "/.dictum/own?x", "/.dictum/ownx", "/.dictum/own/.dictum/own/api/feed",
-        "/.dictum/own/.dictum",
-        "/.dictum/own/%2Edictum/own/api/feed", "/.dictum/own//.dictum/own/api/feed",
-        "/.dictum/own/x/../.dictum/own/a",
-        "/.dictum/%6Fwn/api/feed", "/%2Edictum/own/api/feed", "//.dictum/own/api/feed",
-        "/.dictum//own/api/feed",
-        "/./.dictum/own/api/feed", "/x/../.dictum/own/api/feed", "/.dictum/OWN/api/feed",
-        "/.dictum\\own/api/feed",
-        "/.dictum/own/../api/feed", "/.dictum/own/./api/feed", "/.dictum/own//api/feed",
-        "/.dictum/own/api%2Ffeed",
-        "/.dictum/own%2Fapi/feed", "/.dictum/own/%61pi/feed", "/.dictum/own\\api\\feed",
-        "/.dictum/own/api/..",
-        "/.dictum/own/own.js", "/.dictum/owner/api/feed",
+        "/.dictum/own", "/.dictum/own/", "/.dictum/own/api/feed", "/.dictum/own?dictum-own",
+        "/.dictum/own/api/feed?dictum-own", "/.dictum/own.js?dictum-own", "/%2Edictum/own.js?dictum-own",
+        "/x/../.dictum/own.js?dictum-own", "/api/feed?dictum-own&dictum-own",
+        "/api/feed?x=1&dictum-own&dictum-own", "/x/../api/feed?dictum-own", "/./api/feed?dictum-own",
+        "//api/feed?dictum-own", "/api//feed?dictum-own", "/%61pi/feed?dictum-own",
+        "/api%2Ffeed?dictum-own", "/api\\feed?dictum-own", "/api/..?dictum-own", "/api/..;x/feed?dictum-own",
     ])
-    func `no other spelling of it, and none of another spelling of a path, leads anywhere`(target: String)
+    func `a path of Dictum's, a twin of a twin, and another spelling of a path have none`(target: String)
         throws
     {
         let proxy = try proxy("routes: [{match: /own.js, dictionary: off}, {match: /*}]")
         #expect(try status(proxy, target, nil) == 404)
         #expect(proxy.origin.requests.isEmpty)
+    }
+
+    @Test(arguments: [
+        "/api/feed?dictum-own=", "/api/feed?dictum-own=1", "/api/feed?dictum-own&x=1",
+        "/api/feed?dictum-own&",
+        "/api/feed?x=dictum-own", "/api/feed?xdictum-own", "/api/feed?x;dictum-own", "/api/feed?x?dictum-own",
+        "/api/feed??dictum-own", "/api/feed?dictum%2Down", "/api/feed?x%26dictum-own", "/api/feed?Dictum-Own",
+        "/api/feed&dictum-own", "/api/feed/dictum-own", "/dictum-own",
+    ])
+    func `what only resembles the parameter is the upstream's, as it came`(target: String) throws {
+        let proxy = try proxy()
+        #expect(try status(proxy, target, nil) == 200)
+        #expect(proxy.origin.requests.map(\.target) == [target, target])
+        #expect(try proxy.fetch(target, "Cookie: session=ann")["Cache-Control"] == "private, no-cache")
+    }
+
+    @Test(arguments: [
+        (twin, "/api/feed"), ("/api/feed?x=1&dictum-own", "/api/feed?x=1"), ("/?dictum-own", "/"),
+        ("/api/feed?&dictum-own", "/api/feed?"), ("/api/feed?a?b&dictum-own", "/api/feed?a?b"),
+    ])
+    func `the upstream sees the resource`(target: String, resource: String) throws {
+        let proxy = try proxy()
+        #expect(try status(proxy, target, nil) == 200)
+        #expect(proxy.origin.requests.map(\.target) == [resource, resource])
     }
 
     @Test func `an absolute target has none`() throws {
@@ -98,8 +115,8 @@ private let twin = "/.dictum/own/api/feed"
         let proxy = try proxy(
             #"routes: [{match: /api/*, headers: {request: {set: {X-Guard: "1"}}}}, {match: /*}]"#)
         for target in [
-            "/.dictum/own/%61pi/feed", "/.dictum/own//api/feed", "/.dictum/own/x/../api/feed",
-            "/.dictum/own/api%2Ffeed",
+            "/%61pi/feed?dictum-own", "//api/feed?dictum-own", "/x/../api/feed?dictum-own",
+            "/api%2Ffeed?dictum-own",
         ] {
             #expect(try status(proxy, target, nil) == 404, "\(target)")
         }
@@ -110,7 +127,7 @@ private let twin = "/.dictum/own/api/feed"
 
     @Test func `made-up paths leave nothing in the store, and no login sees no body`() throws {
         let proxy = try proxy()
-        for number in 0..<20 { #expect(try proxy.fetch("/.dictum/own/\(number)").status == 401) }
+        for number in 0..<20 { #expect(try proxy.fetch("/\(number)?dictum-own").status == 401) }
         #expect(proxy.server.context.store.statistics.versions == 0)
     }
 
@@ -134,7 +151,7 @@ private let twin = "/.dictum/own/api/feed"
                 #expect(try answer.carriesDecoded(bobsBody, over: annsBody))
             }
         }
-        for other in ["/api/other", "/.dictum/own/api/other"] {
+        for other in ["/api/other", "/api/other?dictum-own"] {
             let answer = try proxy.fetch(
                 other, over: annsBody, "Cookie: session=bob", "Dictionary-ID: \"\(ids[0])\"")
             #expect(answer.coding == "identity", "\(other)")

@@ -7,7 +7,7 @@ internal import Testing
 
 private let first = Feed.bytes(version: 0, items: 40)
 private let second = Feed.bytes(version: 1, items: 40)
-private let twin = "/.dictum/own/api/feed"
+private let twin = "/api/feed?dictum-own"
 private let sameOrigin = "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Mode: cors\r\nSec-Fetch-Dest: empty"
 private let ann = "Cookie: session=ann"
 
@@ -29,7 +29,7 @@ private let ann = "Cookie: session=ann"
     }
 
     private static let validators = """
-        ETag: "v1"\r\nLast-Modified: Tue, 24 Nov 2026 10:00:00 GMT\r\nExpires: 0\r\nPragma: no-cache\r\nAge: 7\r\n\
+        ETag: "v1"\r\nNo-Vary-Search: params\r\nLast-Modified: Tue, 24 Nov 2026 10:00:00 GMT\r\nExpires: 0\r\nPragma: no-cache\r\nAge: 7\r\n\
         Vary: Accept, Cookie\r\nSet-Cookie: session=ann2; HttpOnly
         """
 
@@ -42,16 +42,18 @@ private let ann = "Cookie: session=ann"
         control: String, login: String
     ) throws {
         let proxy = try proxy(control, more: Self.validators)
-        let kept = try proxy.fetch(twin + "?x=1", login, sameOrigin, "X-B: 1")
+        let kept = try proxy.fetch("/api/feed?x=1&dictum-own", login, sameOrigin, "X-B: 1")
         #expect(kept.status == 200 && kept.carries(first))
         #expect(kept.values("Cache-Control") == ["private, max-age=86400"])
         #expect(kept.values("CDN-Cache-Control") == ["no-store"])
-        for name in ["ETag", "Last-Modified", "Expires", "Pragma", "Age"] { #expect(kept[name] == nil) }
+        for name in ["ETag", "Last-Modified", "Expires", "Pragma", "Age", "No-Vary-Search"] {
+            #expect(kept[name] == nil)
+        }
         #expect(
             Set(kept.members("Vary")).isSuperset(of: ["cookie", "authorization", "dictionary-id", "accept"]))
         #expect(kept["Set-Cookie"] == "session=ann2; HttpOnly", "the upstream may have replaced the session")
         let offer = try offer(kept)
-        #expect(offer.match == "{/.dictum/own}?/api/feed" && offer.matchDest == [""] && !offer.id.isEmpty)
+        #expect(offer.match == "/api/feed?*" && offer.matchDest == [""] && !offer.id.isEmpty)
         let seen = try #require(proxy.origin.requests.first)
         #expect(seen.target == "/api/feed?x=1" && seen["X-B"] == "1")
         for target in ["/api/feed", "/api/feed?x=2", twin] {
@@ -76,10 +78,45 @@ private let ann = "Cookie: session=ann"
         let open = try proxy("public, no-cache", "routes: [{match: /*, announce: off}]")
         let kept = try open.fetch(twin, sameOrigin)
         #expect(kept["Cache-Control"] == "private, max-age=86400")
-        #expect(kept["Use-As-Dictionary"] == #"match="{/.dictum/own}?/api/feed", match-dest=("")"#)
+        #expect(kept["Use-As-Dictionary"] == #"match="/api/feed?*", match-dest=("")"#)
         #expect(try open.fetch("/api/feed", over: first, Self.next).coding == "dcz")
         let page = try TestProxy(html(first, "Cache-Control: private, no-cache"))
-        #expect(try offer(page.fetch("/.dictum/own/inbox", ann)).matchDest.isEmpty)
+        #expect(try offer(page.fetch("/inbox?dictum-own", ann)).matchDest.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            ("path", "?a=b", "/api/feed?*"), ("pattern", "?a=b", #"/api/*\?*"#),
+            ("path, key: [op]", "?op=f&a=b", "/api/feed?{*&}?op=f{&*}?{&dictum-own}?"),
+            ("url", "", "/api/feed?{dictum-own}?"), ("url", "?a=b:", #"/api/feed?a=b{\:}{&dictum-own}?"#),
+            ("/api/<0>?a=:a", "?a=b", "/api/feed?a=:a{&dictum-own}?"),
+            ("/api/<0>?a=b", "?a=b", "/api/feed?a=b{&dictum-own}?"),
+        ])
+    func `the offer is for the resource and for its twin URL, and for nothing more`(
+        covers: String, query: String, match: String
+    ) throws {
+        let proxy = try proxy(
+            "public, no-cache", "routes: [{match: /api/*, announce: off, dictionary: {covers: \(covers)}}]")
+        let plain = "/api/feed\(query)"
+        let twin = plain + (query.isEmpty ? "?" : "&") + "dictum-own"
+        let offer = try #require(
+            UseAsDictionary.parse(proxy.fetch(twin, sameOrigin).values("Use-As-Dictionary")))
+        #expect(offer.match == match)
+        let pattern = try URLPattern(match)
+        for target in [plain, twin] {
+            let url = PathAndQuery(target)
+            #expect(pattern.matches(path: url.path, query: url.query), "\(target)")
+            let delta = try proxy.fetch(target, over: first, Self.next)
+            #expect(try delta.coding == "dcz" && delta.carriesDecoded(second, over: first), "\(target)")
+        }
+        #expect(proxy.origin.requests.allSatisfy { $0.target == plain })
+        let own = try #require(UseAsDictionary.parse(proxy.fetch(plain).values("Use-As-Dictionary"))).match
+        #expect(own.utf8.count < match.utf8.count && match.hasPrefix(own), "it neither replaces it nor wins")
+        for query in ["c", "", "a=bdictum-own", "a=b&x"] {
+            #expect(
+                try pattern.matches(path: "/api/feed", query: query)
+                    == URLPattern(own).matches(path: "/api/feed", query: query), "\(query)")
+        }
     }
 
     @Test func `a body that goes out before it is complete is kept, too`() throws {
@@ -174,9 +211,9 @@ private let ann = "Cookie: session=ann"
         let proxy = try TestProxy(
             Origin(json(first, "Cache-Control: private")), "routes: [{match: /api/*}, {match: /*}]",
             isLogged: true)
-        _ = try proxy.fetch(twin + "?token=s3cret", ann)
+        _ = try proxy.fetch("/api/feed?token=s3cret&dictum-own", ann)
         let line = try #require(proxy.lastLines().first)
-        #expect(line.contains(#""target":"/.dictum/own/api/feed?token=-""#), "\(line)")
+        #expect(line.contains(#""target":"/api/feed?token=-&dictum-own""#), "\(line)")
         #expect(line.contains(#""route":"/api/*""#), "\(line)")
     }
 

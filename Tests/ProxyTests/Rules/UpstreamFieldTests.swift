@@ -1,3 +1,4 @@
+internal import Primitives
 internal import TestSupport
 internal import Testing
 
@@ -156,6 +157,28 @@ private func forwarded(
         _ = try proxy.fetch("/api/feed", "X-Forwarded-Prefix: /edge/", "X-Forwarded-Prefix: /inner")
         let request = try #require(proxy.origin.requests.first)
         #expect(request.target == "/feed" && request.values("X-Forwarded-Prefix") == ["/edge/inner/api"])
+    }
+
+    @Test func `after a request that logs in its connection the next one comes on a new one`() throws {
+        // Each is kept, so that none has the address of a former one.
+        let connections = Guarded<[WireSocket]>([])
+        let origin = try Origin { _, connection in
+            let number = connections.withLock { connections in
+                if !connections.contains(where: { $0 === connection }) { connections.append(connection) }
+                return connections.firstIndex { $0 === connection } ?? -1
+            }
+            connection.send(json(body, "X-Connection: \(number)"))
+        }
+        let proxy = try TestProxy(origin)
+        let client = try proxy.connect()
+        func connection(_ fields: String...) throws -> String? {
+            client.send(request("/feed", fields))
+            return try client.receive()["X-Connection"]
+        }
+        let first = try connection()
+        #expect(try connection() == first, "connections are kept")
+        #expect(try connection("Authorization: NTLM TlRMTVNTUAAD") == first)
+        #expect(try connection() != first)
     }
 
     @Test(arguments: [true, false])

@@ -139,6 +139,69 @@ private let codings = ["identity", "gzip", "br", "zstd", "dcz", "dcb"]
         #expect(proxy.origin.requests.map { $0["If-Match"] } == [#""v1", "v2""#, "*", strange])
     }
 
+    /// The rest of the upstream's bytes would follow the beginning of coded ones.
+    @Test func `If-Match with our weak form goes up as it came where a part is asked for`() throws {
+        let proxy = try TestProxy(json(first))
+        _ = try proxy.fetch("/feed", #"If-Match: W/"v1""#, "Range: bytes=1000-")
+        _ = try proxy.fetch(
+            "/feed", #"If-Match: W/"v1""#, "Range: bytes=0-", method: "PUT", body: [0x7b, 0x7d])
+        #expect(proxy.origin.requests.map { $0["If-Match"] } == [#"W/"v1""#, #""v1""#])
+    }
+
+    /// RFC 9110 section 8.8.2: a coded response has the Last-Modified of the upstream's.
+    @Test(arguments: ["If-Range", "If-Unmodified-Since"])
+    func `a download goes on from its middle only where its bytes cannot have been coded`(name: String) throws
+    {
+        let condition = "\(name): Sun, 06 Nov 1994 08:49:37 GMT"
+        let date = "Last-Modified: Sun, 06 Nov 1994 08:49:37 GMT"
+        let origin = try Origin { request, connection in
+            let part = wire(
+                "HTTP/1.1 206 Partial Content", "Content-Type: application/json", date,
+                "Content-Range: bytes 1000-\(first.count - 1)/\(first.count)", body: Array(first[1000...]))
+            connection.send(request["Range"] == nil ? json(first, date) : part)
+        }
+        let proxy = try TestProxy(origin)
+        #expect(try proxy.fetch("/feed", "Accept-Encoding: gzip")["Last-Modified"] != nil)
+        for accept in ["gzip", "gzip, identity;q=0.5", "*"] {
+            let answer = try proxy.fetch(
+                "/feed", "Accept-Encoding: \(accept)", "Range: bytes=1000-", condition)
+            #expect(answer.status == 200 && answer.carries(first))
+            let got = try #require(proxy.origin.requests.last)
+            #expect(got["Range"] == nil && got["If-Range"] == nil)
+        }
+        for accept in ["Accept-Encoding: identity", "Accept-Encoding: gzip;q=0", "X-A: 1"] {
+            let answer = try proxy.fetch("/feed", accept, "Range: bytes=1000-", condition)
+            #expect(answer.status == 206 && answer.carries(Array(first[1000...])))
+        }
+        for other in [#"If-Range: "v1""#, #"If-Range: W/"v1""#, "X-A: 1"] {
+            let answer = try proxy.fetch("/feed", "Accept-Encoding: gzip", "Range: bytes=1000-", other)
+            #expect(answer.status == 206, "tags tell codings apart")
+        }
+        try proxy.reload("compression: {codings: []}")
+        #expect(
+            try proxy.fetch("/feed", "Accept-Encoding: gzip", "Range: bytes=1000-", condition).status == 206)
+    }
+
+    /// Without Dictum its client would have no tag, and send none.
+    @Test func `no upstream sees a tag that Dictum has made`() throws {
+        let proxy = try TestProxy(
+            Origin { request, connection in
+                connection.send(
+                    request["If-Match"] == nil
+                        ? json(first) : wire("HTTP/1.1 412 Precondition Failed", body: []))
+            })
+        let plain = try #require(try proxy.fetch("/feed")["ETag"])
+        let coded = try #require(try proxy.fetch("/feed", "Accept-Encoding: gzip")["ETag"])
+        #expect(coded == "W/\(plain)")
+        for made in [plain, coded] {
+            let answer = try proxy.fetch("/feed", "If-Match: \(made)", method: "PUT", body: [0x7b, 0x7d])
+            #expect(answer.status == 200)
+            #expect(try #require(proxy.origin.requests.last).values("If-Match").isEmpty)
+            _ = try proxy.fetch("/feed", "If-Match: \(made), W/\"v1\"", method: "PUT", body: [0x7b, 0x7d])
+            #expect(proxy.origin.requests.last?["If-Match"] == #""v1""#)
+        }
+    }
+
     /// FHIR and OData servers refuse the strong form of their weak tags.
     @Test func `If-Match has the form that the upstream gave the tag of this resource`() throws {
         let origin = try Origin { request, connection in

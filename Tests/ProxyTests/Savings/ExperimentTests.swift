@@ -44,7 +44,7 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(Set(arms.keys) == ["treated", "held-out"])
         for (name, status) in [("treated", 200), ("held-out", 404)] {
             let client = try #require(arms[name]?.first)
-            let twin = try proxy.fetch("/.dictum/own/feed", forwarded(for: client), "Cookie: session=ann")
+            let twin = try proxy.fetch("/feed?dictum-own", forwarded(for: client), "Cookie: session=ann")
             #expect(twin.status == status, "\(name): what it would fetch is of no use to it")
         }
         let heldOut = try #require(arms["held-out"])
