@@ -24,11 +24,8 @@ struct StandardErrorLog: Sendable {
         guard threshold.includes(level) else { return }
         let time = Date().formatted(.iso8601)
         guard isJSON else { return StandardError.write("\(time) \(level) \(text)", as: level) }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let line = try? encoder.encode(["time": time, "level": level.rawValue, "message": text])
-        else { return }
-        StandardError.write(String(decoding: line, as: UTF8.self), as: level)
+        StandardError.write(
+            OutputFormat.json(["time": time, "level": level.rawValue, "message": text]), as: level)
     }
 }
 
