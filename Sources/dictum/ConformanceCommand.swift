@@ -61,6 +61,7 @@ struct ConformanceCommand: ParsableCommand {
     private func rules() throws -> [ClientRule] {
         guard let only else { return ClientRule.all }
         let names = only.split(separator: ",").map(String.init)
+        guard !names.isEmpty else { throw ValidationError("--only: expected at least one rule") }
         let known = ClientRule.all.map(\.name)
         for name in names where !known.contains(name) {
             let near = name.nearest(in: known).map { "did you mean \"\($0)\"?" }
@@ -71,7 +72,7 @@ struct ConformanceCommand: ParsableCommand {
     }
 
     func run() throws {
-        let (findings, isJudged) = try judge(rules())
+        let (findings, lack) = try judge(rules())
         if json {
             for finding in findings { try StandardOutput.write(OutputFormat.json(finding)) }
         } else {
@@ -79,30 +80,32 @@ struct ConformanceCommand: ParsableCommand {
         }
         if findings.contains(where: { $0.verdict == "fail" }) { throw ExitCode.failure }
         // A client that cannot even run breaks no rule; a pipeline must not take that for a pass.
-        guard isJudged else {
-            throw CommandError(
-                "the client asked for none of the URLs, so that nothing was judged; run it by hand, or here with -v"
-            )
-        }
+        if let lack { throw CommandError(lack) }
     }
 
-    /// Returns a finding for each rule, and false if they are empty words: the client asked for nothing.
-    private func judge(_ rules: [ClientRule]) throws -> (findings: [Finding], isJudged: Bool) {
-        guard case .tcp(let host, let port)? = ConfiguredAddress(listen) else { return ([], true) }
+    /// Returns a finding for each rule, and why they are empty words, if they are.
+    private func judge(_ rules: [ClientRule]) throws -> (findings: [Finding], lack: String?) {
+        guard case .tcp(let host, let port)? = ConfiguredAddress(listen) else { return ([], nil) }
         let shown = name ?? (host.contains(":") ? "[\(host)]" : host)
         let server = try JudgeServer(rules, at: (host, port), host: shown, tls: tls())
         defer { server.stop() }
         let conformance = Conformance(server: server, rules: rules)
         guard command.isEmpty else {
             let client = CommandClient(words: command, secondsMax: maxTime, isVerbose: verbose)
-            return try (conformance.run(client), conformance.isJudged(client))
+            return try (conformance.run(client), conformance.isJudged(client) ? nil : Self.isIdle)
         }
         StandardError.write(
             "dictum: open \(server.origin)/ in a browser, or let a client ask \(server.origin)/next")
         let page = PageClient(server: server, secondsMax: maxTime)
         defer { page.end() }
-        return try (conformance.run(page), conformance.isJudged(page))
+        let findings = try conformance.run(page)
+        let isGone =
+            page.isGone ? "the client told no more results, so that not all was judged; see GET /next" : nil
+        return (findings, conformance.isJudged(page) ? isGone : Self.isIdle)
     }
+
+    private static let isIdle =
+        "the client asked for none of the URLs, so that nothing was judged; run it by hand, or here with -v"
 
     private func tls() throws(TLSError) -> TLSServer? {
         guard let certificate, let privateKey else { return nil }

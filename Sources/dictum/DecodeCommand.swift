@@ -79,12 +79,7 @@ struct DecodeCommand: ParsableCommand {
 
     /// Reads a file, or standard input, of bounded size.
     private static func read(_ file: String) throws -> [UInt8] {
-        let handle = file == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: file)
-        guard let data = handle?.data(max: bytesMax) else { throw CommandError("cannot read \(file)") }
-        guard data.count <= bytesMax else {
-            throw CommandError("\(file) is larger than \(OutputFormat.size(bytesMax))")
-        }
-        return [UInt8](data)
+        [UInt8](try InputFile.read(file, max: bytesMax))
     }
 
     // MARK: The dictionary
@@ -139,19 +134,20 @@ enum SavedBody {
 }
 
 extension HTTPArchive {
-    /// Returns the body of the last response of a URL, as the file has it.
+    /// Returns the body of the last response of a URL that has one, as the file has it.
     fileprivate func body(ofURL url: String) throws(CommandError) -> [UInt8] {
-        guard let entry = log.entries.last(where: { $0.request.url == url }) else {
+        let entries = log.entries.filter { $0.request.url == url }
+        guard !entries.isEmpty else {
             throw CommandError("no entry of the HAR file has the URL \(OutputFormat.plain(url))")
         }
-        guard let text = entry.response.content?.text else {
+        guard
+            let body = entries.compactMap({ $0.response.content.flatMap(Self.bytes) }).last(where: {
+                !$0.isEmpty
+            })
+        else {
             throw CommandError(
-                "the entry of \(OutputFormat.plain(url)) has no body: save the file as \"HAR with content\"")
+                "no entry of \(OutputFormat.plain(url)) has a body: save the file as \"HAR with content\"")
         }
-        guard entry.response.content?.encoding == "base64" else { return Array(text.utf8) }
-        guard let data = Data(base64Encoded: text) else {
-            throw CommandError("the body of \(OutputFormat.plain(url)) is no valid base64")
-        }
-        return [UInt8](data)
+        return body
     }
 }

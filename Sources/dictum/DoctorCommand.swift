@@ -32,7 +32,10 @@ struct DoctorCommand: ParsableCommand {
             valueName: "url"))
     var from: String?
 
-    @Flag(help: "Also fetch the URL with a real Chromium on this machine.")
+    @Flag(
+        help:
+            "Also fetch the URL with a real Chromium on this machine; of its requests only these have the fields of -H."
+    )
     var browser = false
 
     @Option(
@@ -51,7 +54,9 @@ struct DoctorCommand: ParsableCommand {
     var passwordFile: String?
 
     @Option(help: ArgumentHelp("Overall time limit.", valueName: "seconds"))
-    var maxTime = 60
+    var maxTime = maxTimeDefault
+
+    private static let maxTimeDefault = 60
 
     @Flag(help: "Exit with 1 on warnings too.")
     var fail = false
@@ -60,11 +65,36 @@ struct DoctorCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
+        guard !SharedStoreExamination.isFor(url) else {
+            return try Self.refuse(ofPages, "is for http and https URLs only")
+        }
+        try Self.refuse([("--password-file", passwordFile != nil)], "is for Redis and Valkey servers only")
         try FetchDeadline.check(maxTime: maxTime)
         guard 2...1000 ~= fetches else {
             throw ValidationError("--fetches: expected a number from 2 to 1000")
         }
         guard browser || page == nil else { throw ValidationError("--page needs --browser") }
+        guard !browser || fetches < maxTime else {
+            throw ValidationError(
+                "--fetches: one takes a second and more; allow more time with --max-time SECONDS")
+        }
+    }
+
+    /// The options that only a page or its request has, and whether they were given.
+    private var ofPages: [(name: String, isGiven: Bool)] {
+        [
+            ("-H", !request.header.isEmpty), ("--cookie", request.cookie != nil),
+            ("--http1.1 or --http2", request.version != nil),
+            ("-X", content.method != nil), ("-d", !content.data.isEmpty), ("--from", from != nil),
+            ("--browser", browser), ("--page", page != nil), ("--max-time", maxTime != Self.maxTimeDefault),
+        ]
+    }
+
+    private static func refuse(
+        _ options: [(name: String, isGiven: Bool)], _ reason: String
+    ) throws(ValidationError) {
+        guard let option = options.first(where: \.isGiven) else { return }
+        throw ValidationError("\(option.name) \(reason)")
     }
 
     func run() throws {
@@ -137,8 +167,7 @@ struct DoctorCommand: ParsableCommand {
             return .failure(CommandError("\(error)"))
         }
         do throws(CommandError) {
-            let deadline = FetchDeadline(seconds: maxTime) { Signals.hasPendingEnd }
-            return .success(try DoctorBrowser.run(program, plan, until: deadline))
+            return .success(try DoctorBrowser.run(program, plan, until: doctor.deadline))
         } catch {
             return .failure(error)
         }

@@ -42,7 +42,10 @@ struct EstimateCommand: ParsableCommand {
 
     @OptionGroup var request: RequestOptions
 
-    @Option(help: ArgumentHelp("Also write a report as one HTML file.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Also write a report as one HTML file, or instead of the text to standard output (-).",
+            valueName: "file"))
     var html: String?
 
     @Flag(help: "Print the estimate as JSON.")
@@ -63,13 +66,16 @@ struct EstimateCommand: ParsableCommand {
         guard 1...10_000_000 ~= clients else {
             throw ValidationError("--clients: expected a number from 1 to 10000000")
         }
+        guard !json || html != "-" else {
+            throw ValidationError("--json and --html -: expected one of them on standard output")
+        }
         guard let simulate = DurationText.seconds(simulate), 10...7 * 86_400 ~= simulate else {
             throw ValidationError("--simulate: expected a duration from 10s to 7d, such as 1d")
         }
     }
 
     func run() throws {
-        let page = try html.map { name throws(CommandError) in try ReportFile(name) }
+        if let html { try Self.check(html) }
         let progress = ProgressBar(isWanted: !json)
         let collection = try HistoryCollection(
             of: sources, everySeconds: DurationText.seconds(every) ?? 30,
@@ -82,51 +88,22 @@ struct EstimateCommand: ParsableCommand {
         for warning in report.warnings { StandardError.write("dictum: \(warning)") }
         // An hour of polling is not lost because one of the two cannot be written.
         let written = Result {
+            guard html != "-" else { return }
             try StandardOutput.write(
                 json ? OutputFormat.json(report) : EstimateText.text(of: report), terminator: json ? "\n" : ""
             )
         }
-        try page?.write(Array(EstimatePage.html(of: report).utf8))
+        if let html { try OutputFile.write(Array(EstimatePage.html(of: report).utf8), toFile: html) }
         try written.get()
     }
-}
 
-/// The file of the report, opened before the polling: one that cannot be written is said at once, not behind all of it.
-///
-/// A former report stays in the file until there is a new one. If there is none, a file that was made here is removed.
-private final class ReportFile {
-    private let name: String
-    private let raw: Int32
-    private var isNew = false
-
-    /// Opens or makes a file; `-` is standard output.
-    init(_ name: String) throws(CommandError) {
-        // The text is terminated and used during each call only.
-        var raw = name == "-" ? STDOUT_FILENO : unsafe open(name, O_WRONLY | O_CLOEXEC)
-        if raw < 0, errno == ENOENT {
-            raw = unsafe open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
-            isNew = raw >= 0
-        }
-        self.raw = raw
-        self.name = name
-        guard raw >= 0 else {
-            throw CommandError("cannot write to \(name): \(SystemError(code: errno).text)")
-        }
-    }
-
-    deinit {
-        if raw > STDERR_FILENO { close(raw) }
-        if isNew { unsafe unlink(name) }
-    }
-
-    func write(_ bytes: [UInt8]) throws(CommandError) {
-        do throws(SystemError) {
-            // Devices and pipes have no length; a file's former report may be the longer one.
-            if raw != STDOUT_FILENO { _ = ftruncate(raw, 0) }
-            try OutputFile.write(bytes, to: raw)
-            isNew = false
-        } catch {
-            throw CommandError("cannot write to \(name): \(error.text)")
-        }
+    /// Fails for a file of the report that cannot be written: behind all of the polling, that would be late.
+    private static func check(_ name: String) throws(CommandError) {
+        guard name != "-" else { return }
+        // The texts are terminated and used during the calls only.
+        let folder = URL(filePath: name).deletingLastPathComponent().path
+        let place = unsafe access(name, F_OK) == 0 ? name : "\(folder)/."
+        let why = unsafe access("\(name)/.", F_OK) == 0 ? EISDIR : access(place, W_OK) == 0 ? 0 : errno
+        guard why == 0 else { throw CommandError("cannot write to \(name): \(SystemError(code: why).text)") }
     }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import Glibc
 internal import HTTP
 internal import Proxy
 
@@ -34,8 +35,8 @@ struct ServeCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Without a file there is nothing to read again, so SIGHUP keeps its default action and ends the process.
-        Signals.block(reloads: config != nil, serves: true)
+        // Without a file there is nothing to read again, so SIGHUP is an end, unless nohup has it ignored.
+        Signals.block(reloads: config != nil || !Signals.isIgnored(SIGHUP), serves: true)
         Successor.prepare()
         DescriptorLimit.raise()
         AllocatorLimits.set()

@@ -56,24 +56,40 @@ struct CommandClient: ClientUnderTest {
 }
 
 /// A client that asks the judge for its URLs: a page in a browser, or a script.
-struct PageClient: ClientUnderTest {
+///
+/// For one thread.
+final class PageClient: ClientUnderTest {
     /// The time within which it asks for the first URL.
     private static let firstSeconds = 600
+    /// So many URLs in a row without a result are the end of the client.
+    private static let silencesMax = 2
 
-    let server: JudgeServer
-    let secondsMax: Int
     let hasUsers = false
-    let attempts = 50
+    private let server: JudgeServer
+    private let secondsMax: Int
+    private var silences = 0
+
+    init(server: JudgeServer, secondsMax: Int) { (self.server, self.secondsMax) = (server, secondsMax) }
+
+    /// True once the client tells no more results.
+    var isGone: Bool { silences == Self.silencesMax }
+    var attempts: Int { isGone ? 1 : 50 }
 
     func get(_ url: String, for user: String) throws(CommandError) -> Delivered {
+        guard !isGone else { return .nothing("nothing any more") }
         let result = AwaitedValue<Delivered>()
         let seconds = server.seenCount == 0 ? Self.firstSeconds : secondsMax
         server.handPage(url) { result.give($0) }
-        guard let delivered = result.take(until: .now() + .seconds(seconds)) else {
+        if let delivered = result.take(until: .now() + .seconds(seconds)) {
+            silences = 0
+            return delivered
+        }
+        guard server.seenCount > 0 else {
             throw CommandError(
                 "the client did not tell the result of \(url) within \(seconds) s; see GET /next")
         }
-        return delivered
+        silences += 1
+        return .nothing("nothing within \(seconds) s")
     }
 
     /// Tells the client that there are no more URLs.

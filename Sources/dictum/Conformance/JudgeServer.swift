@@ -44,7 +44,8 @@ final class JudgeServer: Sendable {
             JudgeApplication(steps, bodies, core) { request in seen.withLock { $0.append(request) } }
         }
         self.bodies = bodies
-        self.host = host
+        // Clients send it in lower case (RFC 3986 section 6.2.2.1).
+        self.host = host.lowercased()
         scheme = tls == nil ? "http" : "https"
         server.execute { [elsewhere] in $0.elsewhere = elsewhere }
     }

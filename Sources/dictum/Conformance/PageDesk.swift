@@ -17,11 +17,18 @@ final class PageDesk {
     private var waiting: WaitingResponse?
     /// The URL that was handed out, or is to be; nil before the first one, and inside it at the end.
     private var next: (url: String?, onResult: (Delivered) -> Void)?
+    /// The URL that the client was told last: its result is about that, even if another one is next by now.
+    private var told: String?
 
     /// Sets the next URL, or nil for the end.
     func hand(_ url: String?, _ onResult: @escaping (Delivered) -> Void) {
         next = (url, onResult)
-        if waiting?.send(url) == true { waiting = nil }
+        tell(url)
+    }
+
+    private func tell(_ url: String?) {
+        guard waiting?.send(url) == true else { return }
+        (waiting, told) = (nil, url)
     }
 
     /// Takes a request for the page, or for the next URL; returns nil for others.
@@ -37,12 +44,12 @@ final class PageDesk {
         case "/next":
             let response = WaitingResponse(stream)
             waiting = response
-            if let result = head.target.query.flatMap(Self.result), let next {
+            if let result = head.target.query.flatMap(Self.result), let next, next.url == told {
                 // The next URL comes from another thread.
                 self.next = nil
                 next.onResult(result)
-            } else if let next, response.send(next.url) {
-                waiting = nil
+            } else if let next {
+                tell(next.url)
             }
             return response
         default: return nil

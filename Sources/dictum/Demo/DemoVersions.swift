@@ -55,12 +55,7 @@ enum DemoVersions: Sendable {
 
     /// Returns the bytes of a file of bounded size.
     static func contents(of path: String) throws(CommandError) -> [UInt8] {
-        let data = FileHandle(forReadingAtPath: path)?.data(max: fileBytesMax)
-        guard let data, data.count <= fileBytesMax else {
-            throw CommandError(
-                "cannot read \(path): expected a readable file of at most \(fileBytesMax) bytes")
-        }
-        return [UInt8](data)
+        [UInt8](try InputFile.read(path, max: fileBytesMax))
     }
 
     /// The media type, from the extension of the first file.

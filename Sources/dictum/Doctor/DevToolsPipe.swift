@@ -60,7 +60,7 @@ final class DevToolsPipe {
         let id = try send(method, parameters, session: session)
         while true {
             guard let message = try receive(until: deadline) else {
-                throw CommandError("\(method) timed out")
+                throw CommandError("\(method): \(deadline.error)")
             }
             guard message["id"] as? Int == id else {
                 keep(message)

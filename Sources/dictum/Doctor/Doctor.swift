@@ -12,7 +12,7 @@ struct Doctor: Sendable {
     private static let unknownBytes = 1024
 
     private let url: FetchURL
-    private let deadline: FetchDeadline
+    let deadline: FetchDeadline
     private let system: FetchClient
     private let own: FetchClient?
     private let fields: RequestFields
@@ -63,8 +63,7 @@ struct Doctor: Sendable {
     /// A browser that accepts this key trusts no server that this doctor does not trust.
     func serverKey(of url: FetchURL) throws(FetchError) -> [UInt8]? {
         guard url.isTLS, let own else { return nil }
-        let visit = FetchVisit(url: url, accepted: Self.accepted, fields: fields)
-        return try send(visit, by: own, isDocument: true).serverKey
+        return try send(FetchVisit(url: url, accepted: Self.accepted), by: own, isDocument: true).serverKey
     }
 
     private var transport: DoctorTransport {

@@ -95,7 +95,7 @@ struct DoctorBrowser {
     private mutating func fetchAll() throws(CommandError) -> [Fetch] {
         _ = try call("Network.enable")
         _ = try call("Page.enable")
-        try setFields()
+        try setCookies()
         try loadPage()
         // A browser fetches the dictionaries that a page names by Link when it is idle.
         pause()
@@ -109,10 +109,7 @@ struct DoctorBrowser {
 
     private func pause() { usleep(UInt32(clamping: plan.pauseMilliseconds * 1000)) }
 
-    private func setFields() throws(CommandError) {
-        var fields: [String: String] = [:]
-        for (name, value) in plan.fields.fields where name != .cookie { fields[name.text] = value }
-        if !fields.isEmpty { _ = try call("Network.setExtraHTTPHeaders", ["headers": fields]) }
+    private func setCookies() throws(CommandError) {
         for (_, value) in plan.fields.fields.filter({ $0.name == .cookie }) {
             for pair in value.split(separator: ";") {
                 let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -160,7 +157,9 @@ struct DoctorBrowser {
         while let event = try pipe.nextEvent(until: deadline) {
             if event.method == method { return event }
         }
-        throw CommandError("loading the page \(plan.page.text) timed out; choose another with --page")
+        throw CommandError(
+            "loading the page \(plan.page.text) timed out; allow more time with --max-time, or choose another with --page"
+        )
     }
 
     /// Lets the page fetch the URL past the browser's cache, and collects the browser's events about it.
@@ -168,8 +167,12 @@ struct DoctorBrowser {
         // These events belong to the page's own requests.
         pipe.forgetEvents()
         let credentials = plan.page.origin == plan.url.origin ? "same-origin" : "omit"
+        // Only this request gets the fields: the page may load from any host.
+        let fields = plan.fields.fields.filter { $0.name != .cookie }.map { [$0.name.text, $0.value] }
+        let options =
+            "{cache: \"no-cache\", credentials: \"\(credentials)\", headers: \(Self.quoted(fields))}"
         let script = """
-            fetch(\(Self.quoted(plan.url.text)), {cache: "no-cache", credentials: "\(credentials)"})
+            fetch(\(Self.quoted(plan.url.text)), \(options))
                 .then((response) => response.arrayBuffer()).then((body) => body.byteLength, (error) => String(error))
             """
         let evaluated = try call(
@@ -188,9 +191,9 @@ struct DoctorBrowser {
         return events.fetch
     }
 
-    /// Returns a text as a JavaScript literal.
-    private static func quoted(_ text: String) -> String {
-        let data = try? JSONSerialization.data(withJSONObject: [text])
+    /// Returns a text, or an array of them, as a JavaScript literal.
+    private static func quoted(_ value: Any) -> String {
+        let data = try? JSONSerialization.data(withJSONObject: [value])
         return data.map { String(decoding: $0.dropFirst().dropLast(), as: UTF8.self) } ?? "\"\""
     }
 }

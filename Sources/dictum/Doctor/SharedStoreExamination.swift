@@ -5,9 +5,9 @@ internal import Redis
 enum SharedStoreExamination {
     /// Returns true for URLs of such servers.
     static func isFor(_ url: String) -> Bool {
-        let scheme = url.prefix { $0 != ":" }.lowercased()
-        return !["http", "https"].contains(scheme) && url.contains(":")
-            && ["redis", "valkey", "unix"].contains { scheme.hasPrefix($0) }
+        let scheme = url.prefix { $0 != ":" }
+        guard url[scheme.endIndex...].hasPrefix("://") else { return scheme == "unix" && url.contains(":") }
+        return ["redis", "valkey", "unix"].contains { scheme.lowercased().hasPrefix($0) }
     }
 
     /// Examines a server; writes keys of its own, and removes them; blocks.

@@ -138,7 +138,9 @@ struct ClientOutcome: Encodable, Sendable {
         holderShare =
             (outcome.returns == 0 ? 0 : Double(outcome.found) / Double(outcome.returns)).rounded(places: 4)
         deltaBytes = outcome.found > 0 ? outcome.deltaBytes / outcome.found : nil
-        let perDay = Double(scale) * 86_400 / Double(plan.seconds)
+        // The simulation has whole clients of each kind, and so not quite the rate of the mix.
+        let perDay =
+            plan.mix.requestsPerSecond(of: plan.clients) * 86_400 / Double(max(1, outcome.requests))
         bytesPerDay = Int(bounding: Double(outcome.sentBytes) * perDay)
         plainBytesPerDay = Int(bounding: Double(outcome.plainBytes) * perDay)
     }

@@ -78,7 +78,7 @@ enum EstimatePage {
             "<div class=\"tile\"><strong>\(escaped(value))</strong><span>\(escaped(text))</span></div>"
         }
         return "<h2>\(escaped(when.prefix(1).uppercased() + when.dropFirst()))</h2><div class=\"tiles\">"
-            + tile("\(EstimateText.percent(max(0, saved)))", "fewer bytes of bodies")
+            + tile(EstimateText.percent(abs(saved)), "\(saved < 0 ? "more" : "fewer") bytes of bodies")
             + tile(
                 "\(EstimateText.size(with)) per day",
                 "instead of \(EstimateText.size(without)), for \(OutputFormat.grouped(clients.count)) clients"

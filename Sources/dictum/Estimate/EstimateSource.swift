@@ -36,15 +36,15 @@ enum EstimateSource {
 
     /// Returns the URLs of a text file, one per line; empty lines and lines that begin with # do not count.
     static func urls(inFile path: String) throws(CommandError) -> [FetchURL] {
-        guard let data = FileHandle(forReadingAtPath: path)?.data(max: listBytesMax),
-            data.count <= listBytesMax, let text = String(validating: data, as: UTF8.self)
-        else {
-            throw CommandError(
-                "cannot read \(path): expected a text file of at most \(listBytesMax) bytes with one URL per line"
-            )
+        let data = try InputFile.read(
+            path, max: listBytesMax, advice: ": expected a text file with one URL per line")
+        guard let text = String(validating: data, as: UTF8.self) else {
+            throw CommandError("\(path) is not UTF-8: expected a text file with one URL per line")
         }
         var urls: [FetchURL] = []
-        for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            .enumerated()
+        {
             let line = line.trimmingCharacters(in: .whitespaces)
             guard !line.isEmpty, !line.hasPrefix("#") else { continue }
             do throws(FetchError) {
@@ -130,7 +130,7 @@ enum VersionFolder {
             let response = ResourceHistory.Response(
                 seconds: Double(number) * secondsApart, body: Body(try DemoVersions.contents(of: file)),
                 headers: nil)
-            try collection.add(response, to: folder) {
+            collection.add(response, to: folder) {
                 var history = ResourceHistory(url: url, name: name)
                 history.isReal = false
                 history.isFlatFolder = isFlat

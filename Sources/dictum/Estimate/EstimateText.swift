@@ -133,6 +133,11 @@ enum EstimateText {
         return share <= 0 ? "-\(percent(-share))" : "+\(percent(share))"
     }
 
+    /// Returns a share that is saved, or added if it is negative.
+    static func change(saved: Double) -> String {
+        saved >= 0 ? "\(percent(saved)) less" : "\(percent(-saved)) more"
+    }
+
     /// Returns a share with one decimal place; 100 % only if it is exact.
     static func percent(_ share: Double) -> String {
         let tenths = (share * 1000).rounded()

@@ -39,14 +39,9 @@ struct HTTPArchive: Decodable {
 
     /// Reads a file of bounded size.
     init(file: String) throws(CommandError) {
-        guard let data = FileHandle(forReadingAtPath: file)?.data(max: Self.bytesMax) else {
-            throw CommandError("cannot read \(file): expected a HAR file")
-        }
-        guard data.count <= Self.bytesMax else {
-            throw CommandError(
-                "\(file) is larger than \(OutputFormat.size(Self.bytesMax)): record fewer requests, or filter by "
-                    + "Fetch/XHR before you save")
-        }
+        let data = try InputFile.read(
+            file, max: Self.bytesMax,
+            advice: ": record fewer requests, or filter by Fetch/XHR before you save")
         do {
             self = try JSONDecoder().decode(HTTPArchive.self, from: data)
         } catch {
@@ -93,7 +88,7 @@ struct HTTPArchive: Decodable {
             hasBodies = true
             let operation = Self.operation(entry.request)
             let name = Self.name(of: url, entry.request.method, operation)
-            try collection.add(response, to: name) {
+            collection.add(response, to: name) {
                 var history = ResourceHistory(url: url, name: name)
                 history.method = entry.request.method
                 history.operationKey = operation?.members.map(\.name) ?? []
@@ -122,7 +117,8 @@ struct HTTPArchive: Decodable {
             credentials: RequestCredentials((entry.request.headers ?? []).map { ($0.name, $0.value) }))
     }
 
-    private static func bytes(_ content: Content) -> [UInt8]? {
+    /// Returns the body as the file has it; nil without one.
+    static func bytes(_ content: Content) -> [UInt8]? {
         guard let text = content.text else { return nil }
         guard content.encoding?.lowercased() == "base64" else { return Array(text.utf8) }
         return Data(base64Encoded: text, options: .ignoreUnknownCharacters).map { [UInt8]($0) }

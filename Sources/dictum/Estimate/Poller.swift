@@ -40,21 +40,27 @@ struct Poller {
         plain = try other.map { FetchClient(try request.protocols(for: $0)) }
     }
 
-    /// Polls until the time is over or a signal ends it early; blocks.
+    /// Polls until the time is over, or a signal or a full collection ends it early; blocks.
     mutating func run(into collection: inout HistoryCollection) throws(CommandError) {
         let start = SystemClock.monotonicNanoseconds
+        let end = start + Int64(plan.forSeconds) * 1_000_000_000
+        let former = collection.histories.count
         for round in 0..<plan.rounds {
             let asks = round == 0 && plan.asksTwice ? [false, true] : [false]
             for url in plan.urls {
                 for isRepeat in asks where !interruption.hasCome {
-                    try fetch(url, isRepeat: isRepeat, since: start, into: &collection)
+                    fetch(url, isRepeat: isRepeat, since: start, into: &collection)
                 }
             }
             progress.show(
                 round + 1, of: plan.rounds,
                 "\(OutputFormat.count(collection.histories.reduce(0) { $0 + $1.versions.count }, "version"))")
+            // URLs that return nothing at first are wrong, and slow ones do not prolong the polling.
+            guard collection.histories.count > former, !collection.isFull, !interruption.hasCome,
+                SystemClock.monotonicNanoseconds < end
+            else { break }
             let due = start + Int64(round + 1) * Int64(plan.everySeconds) * 1_000_000_000
-            if interruption.hasCome || round + 1 < plan.rounds && isInterrupted(until: due) { break }
+            if round + 1 < plan.rounds, isInterrupted(until: due) { break }
         }
         progress.end()
         report(&collection)
@@ -75,7 +81,7 @@ struct Poller {
 
     private mutating func fetch(
         _ url: FetchURL, isRepeat: Bool, since start: Int64, into collection: inout HistoryCollection
-    ) throws(CommandError) {
+    ) {
         let response: FetchResponse
         let body: Body
         do throws(FetchError) {
@@ -108,7 +114,7 @@ struct Poller {
             seconds: seconds, body: body, headers: response.head.headers, receivedAt: response.receivedAt,
             sentBytes: response.body.count,
             credentials: plan.fields.knownCredentials, isRepeat: isRepeat)
-        try collection.add(seen, to: url.text) {
+        collection.add(seen, to: url.text) {
             var history = ResourceHistory(url: url, name: url.text)
             history.mediaType = response.head.headers.first(.contentType)
             return history

@@ -100,24 +100,28 @@ struct HistoryCollection: Sendable {
     private(set) var warnings: [String] = []
     private var places: [String: Int] = [:]
     private var bytes = 0
+    /// True if a body was left out because all of them would be too large together.
+    private(set) var isFull = false
 
     /// Adds a response to the history of its URL, which `make` creates for the first one.
     mutating func add(
         _ response: ResourceHistory.Response, to name: String, make: () -> ResourceHistory
-    ) throws(CommandError) {
+    ) {
+        guard !isFull else { return }
         guard response.body.count <= Self.bodyBytesMax else {
             return warn("\(name): left out a body over \(OutputFormat.size(Self.bodyBytesMax))")
+        }
+        guard bytes + response.body.count <= Self.totalBytesMax else {
+            isFull = true
+            return warn(
+                "left out everything after \(OutputFormat.size(Self.totalBytesMax)) of bodies: give fewer URLs, files or "
+                    + "versions")
         }
         guard let place = place(of: name, make) else { return }
         guard histories[place].versions.count < Self.versionsMax else {
             return warn("\(name): left out everything after the first \(Self.versionsMax) versions")
         }
         if histories[place].add(response) { bytes += response.body.count }
-        guard bytes <= Self.totalBytesMax else {
-            throw CommandError(
-                "the bodies have more than \(OutputFormat.size(Self.totalBytesMax)) together: give fewer URLs, files or "
-                    + "versions")
-        }
     }
 
     private mutating func place(of name: String, _ make: () -> ResourceHistory) -> Int? {

@@ -127,7 +127,7 @@ struct RouteSuggestion: Encodable, Sendable {
             reasons.append(
                 "over the \(name): \(OutputFormat.grouped(sizes.meanDeltaBytes)) bytes (dcz) instead of "
                     + "\(OutputFormat.grouped(sizes.meanPlainBytes)) in the best other coding, "
-                    + "\(EstimateText.percent(max(0, sizes.savedShare ?? 0))) less")
+                    + EstimateText.change(saved: sizes.savedShare ?? 0))
         }
         let othersSaved = others.savedShare ?? 0
         guard max(own.savedShare ?? 0, othersSaved) >= leastSaved else {
@@ -152,14 +152,14 @@ struct RouteSuggestion: Encodable, Sendable {
 
     /// Returns the settings that make browsers keep the dictionary, and the route of a page.
     private static func considered(_ evidence: Evidence) -> ([String], page: [String]) {
-        let (match, findings) = (evidence.match, evidence.findings)
+        let findings = evidence.findings
         guard let life = evidence.lives.min(), life < Int(ResponseJudgement.shortLifeSeconds) else {
             return ([], [])
         }
         var lines = ["Browsers keep this dictionary for \(life) s, so pages get few deltas."]
-        let line = TwinLine(
-            path: match.contains("/:") ? TwinLine.anyPath : match, hasAuthorization: evidence.hasAuthorization
-        )
+        // A path is no pattern: there, nothing is escaped.
+        let path = evidence.match.contains("/:") ? nil : URLPattern.unescaped(evidence.match)
+        let line = TwinLine(path: path ?? TwinLine.anyPath, hasAuthorization: evidence.hasAuthorization)
         if findings.contains("needs-twin") {
             lines += ["The responses belong to one user each. On the page that fetches them:", line.text]
         } else if findings.contains("not-announceable") {
@@ -168,10 +168,10 @@ struct RouteSuggestion: Encodable, Sendable {
             lines.append("cache_control: \"public, max-age=86400\"")
             lines.append("If they belong to users who are logged in, on the page that fetches them:")
             lines.append(line.text)
-        } else if !match.contains("/:") {
+        } else if let path {
             lines.append(
                 "Announce it on the route of the page that fetches it, such as this one of the page /:")
-            return (lines, ["- match: \"/\"", "  announce: [\(EstimateText.quoted(match))]"])
+            return (lines, ["- match: \"/\"", "  announce: [\(EstimateText.quoted(path))]"])
         } else {
             lines.append("If pages call fetch(url, {cache: \"no-cache\"}):")
             lines.append("cache_control: \"max-age=86400\"")

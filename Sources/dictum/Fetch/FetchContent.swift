@@ -34,17 +34,19 @@ struct FetchContent: Sendable, Equatable {
             bytes += piece.hasPrefix("@") ? try Self.read(String(piece.dropFirst())) : Array(piece.utf8)
         }
         guard bytes.count <= Self.bytesMax else {
-            throw .content("-d: the content has more than \(Self.bytesMax) bytes, the limit of fetch")
+            throw .content(
+                "-d: the content has more than \(Self.bytesMax) bytes, the limit of fetch and doctor")
         }
         data = bytes
     }
 
     private static func read(_ name: String) throws(FetchError) -> [UInt8] {
-        let handle = name == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: name)
-        guard let data = handle?.data(max: bytesMax) else {
-            throw .content("-d @\(name): the file cannot be read")
+        do throws(CommandError) {
+            return try InputFile.read(name, max: bytesMax)
+                .filter { $0 != 0 && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
+        } catch {
+            throw .content("-d: \(error)")
         }
-        return data.filter { $0 != 0 && $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
     }
 
     /// True if dictionaries may have a part in the request: it asks for a representation, and sends none.

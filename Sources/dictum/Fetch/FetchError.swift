@@ -28,7 +28,9 @@ enum FetchError: Error, Equatable, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .notAURL(let text): "invalid URL \(text): expected one such as http://127.0.0.1:8080/api/feed"
+        case .notAURL(let text):
+            "invalid URL \(text): expected one such as http://127.0.0.1:8080/api/feed"
+                + (text.utf8.allSatisfy { $0 < 0x80 } ? "" : "; write characters beyond ASCII as %XX")
         case .tls(let why): "cannot set up TLS: \(why)"
         case .unknownHost(let host): "the host name \(host) does not resolve; check the name and DNS"
         case .exchange(let error): Self.text(of: error)

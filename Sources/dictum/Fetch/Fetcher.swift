@@ -129,7 +129,14 @@ struct Fetcher: Sendable {
             )
             throw NotKept()
         }
-        guard !isKept else { return }
+        if isKept {
+            // RFC 9842 section 2.1.2: fetch has a destination, that of a page's fetch().
+            guard !record.isFor(destination: "") else { return }
+            let names = record.matchDest.map(OutputFormat.plain).joined(separator: ", ")
+            return warn(
+                "the dictionary is not for requests of fetch, whose destination is \"\": match-dest has \(names)"
+            )
+        }
         throw record.cameStale ? NotKept(.stale, response.head.headers) : NotKept("too large for the cache")
     }
 

@@ -35,7 +35,7 @@ enum CommandTopics {
                     "DICTUM_ADMIN_TOKEN",
                     "The token of the admin listener, for report, purge and check --admin."
                 ),
-                ("SSL_CERT_FILE", "The certificate authorities that fetch, doctor and estimate trust."),
+                ("SSL_CERT_FILE", "The certificate authorities to trust, in place of the system's."),
                 ("XDG_CACHE_HOME", "The folder of caches, in place of ~/.cache."),
                 ("LISTEN_FDS, NOTIFY_SOCKET", "systemd: sockets for serve, and where it reports."),
             ]),
@@ -43,7 +43,7 @@ enum CommandTopics {
             title: "SIGNALS",
             rows: [
                 ("SIGTERM, SIGINT", "serve answers requests under way, then ends; twice: at once."),
-                ("SIGHUP", "serve reads its configuration again, unless it is invalid."),
+                ("SIGHUP", "serve reads its configuration again; without one, as SIGTERM."),
                 ("SIGUSR1", "serve opens the file of its access log again."),
                 ("SIGUSR2", "serve starts its program again, and hands its sockets over."),
             ]),

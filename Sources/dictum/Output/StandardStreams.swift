@@ -41,9 +41,20 @@ enum StandardOutput {
     }
 }
 
-extension FileHandle {
-    /// Returns what is left to read, at most one byte more than `max`, which tells that there is more; nil if that fails.
-    func data(max: Int) -> Data? { try? read(upToCount: max + 1) ?? Data() }
+/// Files of bounded size that are read as a whole.
+enum InputFile {
+    /// Reads a file, or standard input if the name is `-`; `advice` says what to do about a larger one.
+    static func read(_ name: String, max: Int, advice: String = "") throws(CommandError) -> Data {
+        let handle = name == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: name)
+        // One byte more tells that there is more.
+        guard let handle, let data = try? handle.read(upToCount: max + 1) ?? Data() else {
+            throw CommandError("cannot read \(name)")
+        }
+        guard data.count <= max else {
+            throw CommandError("\(name) is larger than \(OutputFormat.size(max))\(advice)")
+        }
+        return data
+    }
 }
 
 /// Results that go into a file.

@@ -23,7 +23,11 @@ struct AdminOptions: ParsableArguments {
         }
     }
 
-    func client() throws -> AdminClient { try Self.client(config: config, admin: admin) }
+    func client() throws -> AdminClient {
+        var client = try Self.client(config: config, admin: admin)
+        if config == nil { client.tokenRemedy += ", or name the proxy's --config FILE" }
+        return client
+    }
 
     /// Returns a client of the admin listener that a file or a URL names.
     static func client(config: String?, admin: String?) throws -> AdminClient {
@@ -51,6 +55,7 @@ struct AdminClient {
     private let token: String?
     /// False if the user named neither a configuration nor a listener.
     fileprivate(set) var isNamed = true
+    fileprivate(set) var tokenRemedy = "; set DICTUM_ADMIN_TOKEN"
 
     /// Asks at a URL, or at the address of a Unix socket as the configuration has it.
     init(_ url: String, token: String?) throws(FetchError) {
@@ -128,8 +133,7 @@ struct AdminClient {
             let code = "\(response.head.status.rawValue)"
             let detail = OutputFormat.plain(text.hasPrefix(code) ? text : "\(code): \(text)")
             let remedy =
-                [.unauthorized, .forbidden].contains(response.head.status)
-                ? "; set DICTUM_ADMIN_TOKEN, or name the proxy's --config FILE" : ""
+                [.unauthorized, .forbidden].contains(response.head.status) ? tokenRemedy : ""
             throw CommandError("the admin listener at \(authority) responds \(detail)\(remedy)")
         }
         return response.body

@@ -87,9 +87,7 @@ enum ReportText {
     private static func gain(_ sizes: DeltaSizes) -> String {
         guard let saved = sizes.savedShare, sizes.count > 0 else { return "" }
         let plain = OutputFormat.grouped(sizes.meanPlainBytes)
-        let verdict =
-            saved >= 0 ? "\(EstimateText.percent(saved)) less" : "\(EstimateText.percent(-saved)) more"
-        return " instead of \(plain) in the best other coding, \(verdict)"
+        return " instead of \(plain) in the best other coding, \(EstimateText.change(saved: saved))"
     }
 
     /// The least seconds from which a day is extrapolated.
@@ -102,8 +100,9 @@ enum ReportText {
                 "no figure per day yet: observed for \(EstimateText.duration(observed.seconds)), and that takes an hour"
         }
         let bytes = observed.savedBytes * 86_400 / max(1, observed.seconds)
-        let text = EstimateText.size(Int(bounding: max(bytes, 0)))
-        return "about \(text) per day would be saved, from \(EstimateText.duration(observed.seconds))"
+        let text = EstimateText.size(Int(bounding: abs(bytes)))
+        return
+            "about \(text) per day \(bytes < 0 ? "more would be sent" : "would be saved"), from \(EstimateText.duration(observed.seconds))"
     }
 
     private static func rows(_ ages: [SavingsReport.Age]) -> [[String]] {

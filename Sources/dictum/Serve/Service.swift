@@ -41,6 +41,7 @@ struct Service {
         while true {
             switch events.next() {
             case .signal(.end(let name)): return .signal(name)
+            case .signal(.reload) where config == nil: return .signal("SIGHUP")
             case .signal(.reload): reload()
             case .signal(.reopenLog): proxy.reopenLog()
             case .signal(.upgrade) where isUpgrading:

@@ -30,6 +30,15 @@ enum Signals {
         unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
 
+    /// True if the program was started so that a signal has no effect; a blocked one would be taken nevertheless.
+    static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        // Safe: `action` is local and outlives the call, which changes nothing; its handler has the size of a pointer.
+        unsafe sigaction(number, nil, &action)
+        return unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+            == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+
     /// True if a signal to end has come while it was blocked, and waits for `unblock`.
     static var hasPendingEnd: Bool {
         var pending = sigset_t()

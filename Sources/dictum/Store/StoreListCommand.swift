@@ -25,6 +25,12 @@ struct StoreListCommand: ParsableCommand {
         let `private`: StoreCatalogue.Hidden
     }
 
+    func validate() throws {
+        guard !store.shared || !versions else {
+            throw ValidationError("--versions needs the store of one proxy: leave out --shared")
+        }
+    }
+
     func run() throws {
         if store.shared { return try store.useShared(isJSON: json) { try $0.list(conditions) } }
         try store.own.source.use { opened in

@@ -15,10 +15,7 @@ struct StoreRemoveCommand: ParsableCommand {
             shared one again: remove it from the nodes' stores first.
             """)
 
-    @Argument(
-        help:
-            "Digests: the first hexadecimal digits, at least four, or whole digests in base64, with or without colons.",
-        transform: DigestArgument.init(argument:))
+    @Argument(help: DigestArgument.help, transform: DigestArgument.init(argument:))
     var digests: [DigestArgument] = []
 
     @OptionGroup var store: AnyStoreOptions

@@ -1,4 +1,6 @@
+internal import Dictionaries
 internal import Foundation
+internal import Primitives
 internal import TestSupport
 internal import Testing
 
@@ -141,6 +143,7 @@ internal import Testing
 
     @Test(arguments: [
         (["--only", "delta-zst"], #"--only: unknown rule delta-zst: did you mean "delta-zstd"?"#),
+        (["--only", ""], "--only: expected at least one rule"),
         (["--certificate", "a.pem"], "--certificate and --private-key: expected both or none"),
         (["--listen", "here"], "--listen: expected HOST:PORT, such as 127.0.0.1:0"),
         (["--max-time", "0"], "--max-time: expected 1 to 86400 seconds"),
@@ -151,15 +154,21 @@ internal import Testing
         #expect(result.status == 64 && result.errors.contains(expected), "\(result.errors)")
     }
 
+    /// Sends a request to a judge.
+    private static func get(_ target: String, at origin: some StringProtocol) throws -> WireMessage {
+        let socket = try WireSocket(port: #require(UInt16(origin.split(separator: ":").last ?? "")))
+        socket.send("GET \(target) HTTP/1.1\r\nHost: \(origin.dropFirst(7))\r\nConnection: close\r\n\r\n")
+        return try socket.receive()
+    }
+
+    private static func origin(of judge: RunningProcess) throws -> Substring {
+        try #require(judge.waitFor("/next").firstMatch(of: /http:[^ ]*/)).output.dropLast()
+    }
+
     @Test func `a script is told the URLs one by one, and the end`() throws {
         let judge = try RunningProcess(["conformance", "--json", "--only", "first-request,unasked"])
-        let origin = try #require(judge.waitFor("/next").firstMatch(of: /http:[^ ]*/)).output.dropLast()
-        let port = try #require(UInt16(origin.split(separator: ":").last ?? ""))
-        func next(_ result: String) throws -> WireMessage {
-            let socket = try WireSocket(port: port)
-            socket.send("GET /next\(result) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n")
-            return try socket.receive()
-        }
+        let origin = try Self.origin(of: judge)
+        func next(_ result: String) throws -> WireMessage { try Self.get("/next\(result)", at: origin) }
         #expect(String(decoding: try next("").body, as: UTF8.self) == "\(origin)/first")
         // Who asks again without a result gets the same.
         #expect(String(decoding: try next("").body, as: UTF8.self) == "\(origin)/first")
@@ -168,5 +177,37 @@ internal import Testing
         let result = try judge.result()
         #expect(try Self.lines(result.text).map(\.verdict) == ["not tried", "not tried"])
         #expect(result.status == 1, "it asked for neither")
+    }
+
+    @Test func `a client that falls silent loses no verdict, and is not judged whole`() throws {
+        let judge = try RunningProcess([
+            "conformance", "--json", "--only", "first-request,delta-zstd", "--max-time", "1",
+        ])
+        let origin = try Self.origin(of: judge)
+        _ = try Self.get("/next", at: origin)
+        let body = try Self.get("/first", at: origin).body
+        _ = try Self.get("/next?sha256=\(Body(body).digest.hex)", at: origin)
+        let result = try judge.result()
+        let lines = try Self.lines(result.text)
+        #expect(lines.map(\.verdict) == ["pass", "not tried"], "\(result.text)")
+        #expect(
+            result.status == 1 && result.errors.contains("the client told no more results"),
+            "\(result.errors)")
+    }
+
+    @Test func `a late result is not that of the next URL`() throws {
+        let server = try JudgeServer([], at: ("127.0.0.1", 0), host: "Judge.test", tls: nil)
+        defer { server.stop() }
+        // Clients send the name in lower case.
+        #expect(
+            server.origin.hasPrefix("http://judge.test:") && server.elsewhere.hasPrefix("http://judge.test:"))
+        let results = Guarded<[Delivered]>([])
+        server.handPage("first") { _ in }
+        #expect(try Self.get("/next", at: server.origin).body == Array("first".utf8))
+        server.handPage("second") { result in results.withLock { $0.append(result) } }
+        #expect(try Self.get("/next?failed=late", at: server.origin).body == Array("second".utf8))
+        server.handPage(nil) { _ in }
+        #expect(try Self.get("/next?failed=2", at: server.origin).status == 204)
+        #expect(results.withLock { $0 }.isEmpty)
     }
 }

@@ -279,4 +279,15 @@ struct DiagnosisTests {
         observations.browser = .failure(CommandError("none"))
         #expect(Diagnosis(observations).findings.last == .browserFailed("none"))
     }
+
+    @Test(arguments: [
+        ("redis://a:1", true), ("rediss://a", true), ("VALKEY://a", true), ("unix:///redis", true),
+        ("unix:/redis", true),
+        ("redis.example.com:8080/feed", false), ("redis.example.com/?u=http://a", false),
+        ("http://redis/", false),
+        ("unix.example.com:80/", false),
+    ])
+    func `a URL is that of a Redis server by its scheme`(url: String, isRedis: Bool) {
+        #expect(SharedStoreExamination.isFor(url) == isRedis)
+    }
 }

@@ -338,6 +338,9 @@ internal import Testing
         ["http://127.0.0.1:1/", "-H", "no colon"], ["http://127.0.0.1:1/", "-H", "Connection: close"],
         ["http://127.0.0.1:1/", "-H", "A: b\r\nC: d"], ["http://127.0.0.1:1/", "--page", "http://a/"],
         ["http://127.0.0.1:1/", "--browser", "--fetches", "1"], ["http://127.0.0.1:1/", "-X", "PUT"],
+        ["http://127.0.0.1:1/", "--browser", "--fetches", "60"],
+        ["http://127.0.0.1:1/", "--password-file", "x"], ["redis://127.0.0.1:1", "--browser"],
+        ["redis://127.0.0.1:1", "-H", "A: b"], ["unix:/none", "--max-time", "1"],
         ["http://127.0.0.1:1/", "--browser", "-d", "x"], ["https://127.0.0.1:1/", "--http2", "-d", "x"],
     ])
     func `wrong usage is exit code 64`(arguments: [String]) throws {

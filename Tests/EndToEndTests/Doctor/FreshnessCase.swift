@@ -221,6 +221,31 @@ struct FreshnessCase: Sendable, CustomTestStringConvertible {
     }
 
     @Test(.enabled(if: Chromium.program != nil, Chromium.absence))
+    func `the doctor's browser sends a credential with the fetches alone, not with what the page loads`()
+        throws
+    {
+        let page = Guarded("")
+        let other = try Origin(wire("HTTP/1.1 200 OK", "Content-Type: text/javascript", body: []))
+        let origin = try Origin { request, connection in
+            let isPage = request.target == "/"
+            let body = isPage ? page.withLock { $0 } : "[]"
+            connection.send(
+                wire(
+                    "HTTP/1.1 200 OK", "Content-Type: \(isPage ? "text/html" : "application/json")",
+                    body: Array(body.utf8)))
+        }
+        page.withLock { $0 = "<!doctype html><script src='\(other.url)/part.js'></script>" }
+        _ = try Consultation.of(
+            "http://localhost:\(origin.port)/feed", "--browser", "--fetches", "2", "-H",
+            "Authorization: Bearer x")
+        let fetches = origin.requests.filter {
+            $0.target == "/feed" && $0["User-Agent"]?.contains("Chrome/") == true
+        }
+        #expect(fetches.map { $0["Authorization"] } == ["Bearer x", "Bearer x"])
+        #expect(other.requests.map { $0["Authorization"] } == [nil])
+    }
+
+    @Test(.enabled(if: Chromium.program != nil, Chromium.absence))
     func `the doctor's browser takes the certificate that the doctor has checked, and no other`() throws {
         let certificates = try TestCertificates()
         let proxy = try Self.served(certificates)

@@ -6,29 +6,10 @@ internal import Testing
 
 /// The inputs of `dictum estimate`: URLs, HAR files, lists, and what it refuses.
 @Suite(.timeLimit(.minutes(40))) struct EstimateInputTests {
-    /// Returns an origin whose feed changes with every second response.
-    private static func origin() throws -> Origin {
-        let count = Guarded(0)
-        return try Origin { request, connection in
-            guard request.target.hasPrefix("/feed") else {
-                connection.send(wire("HTTP/1.1 404 Not Found", body: Array("no".utf8)))
-                return
-            }
-            let number = count.withLock { count in
-                defer { count += 1 }
-                return count / 2
-            }
-            connection.send(
-                wire(
-                    "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=10",
-                    body: Feed.bytes(version: number, items: 40)))
-        }
-    }
-
     // MARK: The file of the report
 
     @Test func `a report that cannot be written is said before the polling`() throws {
-        let (origin, folder) = (try Self.origin(), try TemporaryFolder())
+        let (origin, folder) = (try EstimatePollTests.origin(), try TemporaryFolder())
         let result = try RunningProcess.run([
             "estimate", "\(origin.url)/feed", "--for", "10m", "--html", folder.file("none/report.html"),
         ])
@@ -40,7 +21,7 @@ internal import Testing
 
     @Test func `a former report stays until there is another, and the text is not lost with the file`() throws
     {
-        let (origin, folder) = (try Self.origin(), try TemporaryFolder())
+        let (origin, folder) = (try EstimatePollTests.origin(), try TemporaryFolder())
         let former = Array("former report, ".utf8)
         try folder.write(Array(repeating: former, count: 100_000).flatMap(\.self), to: "report.html")
         func run(_ path: String, _ file: String) throws -> ProcessResult {
@@ -61,132 +42,13 @@ internal import Testing
     }
 
     @Test func `the report is written although nobody takes the text`() throws {
-        let (origin, folder) = (try Self.origin(), try TemporaryFolder())
+        let (origin, folder) = (try EstimatePollTests.origin(), try TemporaryFolder())
         let script = #""$0" estimate "$1" --every 1s --for 1s --html "$2" >/dev/full"#
         let result = try RunningProcess.run(
             ["-c", script, RunningProcess.dictum, "\(origin.url)/feed", folder.file("new.html")],
             of: "/bin/sh")
         #expect(result.status == 1 && result.errors.contains("standard output"), "\(result.errors)")
         #expect(String(decoding: folder.read("new.html") ?? [], as: UTF8.self).hasSuffix("</html>\n"))
-    }
-
-    // MARK: Polling
-
-    @Test func `a URL is polled, and its changes are counted`() throws {
-        let origin = try Self.origin()
-        let estimate = try Estimating.of("\(origin.url)/feed", "--every", "1s", "--for", "5s")
-        let resource = try #require(estimate.resources.first)
-        // Six rounds; the first one fetches twice.
-        #expect(resource.responses == 7 && resource.versions == 4 && !resource.changesEachTime)
-        // Of the other five rounds. The request that follows the first one at once is none.
-        #expect(resource.unchangedShare == 0.4)
-        #expect(resource.url == "\(origin.url)/feed" && resource.sentBytes == resource.bodyBytes)
-        #expect(resource.browser?.keepsSeconds == 10)
-        #expect(resource.findingNames == ["short-life"])
-        #expect(estimate.suggestions.first?.origin == origin.url)
-        let yaml = try #require(estimate.suggestions.first?.yaml)
-        #expect(yaml.contains("  - match: \"/feed\"\n") && yaml.contains("  # - match: \"/\"\n"))
-        try Estimating.check(yaml)
-        // The suggestion stands where it is valid: its two lines are a route of their own.
-        let announcing = yaml.replacing("  # - match:", with: "  - match:").replacing(
-            "  #   ann", with: "    ann")
-        #expect(announcing.contains("\n    announce: [\"/feed\"]\n"))
-        try Estimating.check(announcing)
-        let head = try #require(origin.heads.first)
-        #expect(head.contains("Accept-Encoding: gzip, br, zstd\r\n") && head.contains("Sec-Fetch-Mode: cors"))
-    }
-
-    @Test func `a body that differs in two requests at once changes with every response`() throws {
-        let count = Guarded(0)
-        let origin = try Origin { _, connection in
-            let number = count.withLock { count in
-                defer { count += 1 }
-                return count
-            }
-            connection.send(
-                wire(
-                    "HTTP/1.1 200 OK", "Content-Type: application/json",
-                    body: Feed.bytes(version: number, items: 30)))
-        }
-        let resource = try Estimating.of("\(origin.url)/feed", "--every", "1s", "--for", "3s").resources[0]
-        #expect(resource.changesEachTime && resource.periodSeconds == nil && resource.unchangedShare == 0)
-        #expect(resource.findingNames.contains("changes-each-time"))
-    }
-
-    @Test func `SIGINT ends the polling early, and the report follows`() throws {
-        let origin = try Self.origin()
-        let process = try RunningProcess(
-            ["estimate", "\(origin.url)/feed", "--every", "1s", "--for", "15m"] + Estimating.quick)
-        defer { process.stop() }
-        try waitUntil("five requests") { origin.heads.count >= 5 }
-        process.signal(SIGINT)
-        let result = try process.result()
-        #expect(result.status == 0 && result.text.contains("\nroutes:\n"), "\(result.errors)\(result.text)")
-    }
-
-    @Test func `SIGINT does not wait for a response, nor for other URLs, and blames none`() throws {
-        let feed = Feed.bytes(version: 1, items: 40)
-        let origin = try Origin.closing { head in
-            head.hasPrefix("GET /feed ") ? Wire.ok(body: feed) : nil
-        }
-        let folder = try TemporaryFolder()
-        let paths = ["feed"] + (0..<20).map { "silent/\($0)" }
-        try folder.write(Array(paths.map { "\(origin.url)/\($0)\n" }.joined().utf8), to: "urls.txt")
-        let process = try RunningProcess(
-            ["estimate", "urls.txt", "--every", "1s", "--for", "15m"] + Estimating.quick, in: folder.path)
-        defer { process.stop() }
-        try waitUntil("three requests") { origin.heads.count >= 3 }
-        process.signal(SIGINT)
-        let result = try process.result()
-        #expect(result.status == 0 && result.text.hasPrefix("\(origin.url)/feed\n"), "\(result.text)")
-        #expect(result.errors.isEmpty && origin.heads.count == 3, "\(result.errors)")
-    }
-
-    @Test func `SIGINT after the polling ends the program`() throws {
-        let origin = try Self.origin()
-        let process = try RunningProcess([
-            "estimate", "\(origin.url)/feed", "--for", "0s", "--clients", "1000000", "--simulate", "7d",
-        ])
-        defer { process.stop() }
-        try waitUntil("two requests") { origin.heads.count >= 2 }
-        try waitUntil("the signal is let through") { try !process.blocks(SIGINT) }
-        process.signal(SIGINT)
-        #expect(try process.result().status == 128 + SIGINT)
-    }
-
-    @Test(arguments: ["estimate", "train"])
-    func `SIGTERM while a file is read ends the program`(command: String) throws {
-        let folder = try TemporaryFolder()
-        let pipe = folder.file("session.har")
-        try #require(RunningProcess.run([pipe], of: "/usr/bin/mkfifo").status == 0)
-        let process = try RunningProcess([command, pipe])
-        defer { process.stop() }
-        // The pipe opens once the program reads it.
-        let writer = try #require(FileHandle(forWritingAtPath: pipe))
-        process.signal(SIGTERM)
-        try writer.close()
-        #expect(try process.result().status == 128 + SIGTERM)
-    }
-
-    @Test func `a list of URLs is polled, and a URL that fails is a warning`() throws {
-        let origin = try Self.origin()
-        let folder = try TemporaryFolder()
-        let list = "# feeds\n\n\(origin.url)/feed\n\(origin.url)/other\n"
-        try folder.write(Array(list.utf8), to: "urls.txt")
-        let estimate = try Estimating.of("urls.txt", "--every", "1s", "--for", "3s", in: folder.path)
-        #expect(estimate.resources.map(\.url) == ["\(origin.url)/feed"])
-        #expect(estimate.warnings.contains { $0.contains("/other: a response had status 404") })
-    }
-
-    @Test(arguments: [
-        (401, "give the user's credentials with --cookie or -H"), (404, "give a URL that returns 200"),
-    ])
-    func `if no response is 200, the status is the error`(status: Int, remedy: String) throws {
-        let origin = try Origin(wire("HTTP/1.1 \(status) No", body: []))
-        let url = "http://127.0.0.1:\(origin.port)/feed"
-        let result = try RunningProcess.run(["estimate", url, "--for", "0s"])
-        #expect(result.status == 1, "\(result.text)")
-        #expect(result.errors.contains("all responses were \(status): \(remedy)"), "\(result.errors)")
     }
 
     // MARK: HAR files
@@ -378,7 +240,7 @@ internal import Testing
         let folder = try TemporaryFolder()
         for (name, bytes, text) in [
             ("large.har", (256 << 20) + 1, "large.har is larger than 256.0 MiB"),
-            ("large.txt", (1 << 20) + 1, "expected a text file of at most 1048576 bytes"),
+            ("large.txt", (1 << 20) + 1, "large.txt is larger than 1.0 MiB: expected a text file"),
         ] {
             try folder.write([], to: name)
             let handle = try #require(FileHandle(forWritingAtPath: "\(folder.path)/\(name)"))
@@ -402,7 +264,7 @@ internal import Testing
         ["--every", "0s"], ["--every", "2d"], ["--every", "10"], ["--for", "8d"],
         ["--for", "1h", "--every", "1s"],
         ["--clients", "0"], ["--clients", "10000001"], ["--returns", "some"], ["--simulate", "1s"],
-        ["-H", "x"],
+        ["-H", "x"], ["--json", "--html", "-"],
     ])
     func `options out of bounds are wrong usage`(options: [String]) throws {
         let result = try RunningProcess.run(["estimate", "http://127.0.0.1:9/"] + options)

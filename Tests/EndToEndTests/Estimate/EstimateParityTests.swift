@@ -127,22 +127,40 @@ internal import Testing
         #expect(Set(estimated.compactMap(\.obstacle)).count > 4 && estimated.contains { $0.isPersonal })
     }
 
-    @Test func `the clients of the estimate are those of the simulated day`() throws {
+    private static func sizes() throws -> MeasuredSizes {
         let cost = DeltaCost(bytes: 100, firstBytes: 120, firstCpuMicroseconds: 1, indexedCpuMicroseconds: 1)
         let deltas = DeltaCosts(versionsBack: 1, pairs: 1, plainBytes: 2000, dcz: cost, dcb: cost)
-        let sizes = try #require(
+        return try #require(
             MeasuredSizes([deltas], bodyBytes: 9000, plainBytes: 2000, sameBytes: 60, secondsPerVersion: 60))
-        let plan = ClientPlan(clients: 100, mix: .apps, seconds: 7200)
+    }
+
+    @Test func `the clients of the estimate are those of the simulated day`() throws {
+        let sizes = try Self.sizes()
+        // So many make whole clients of each kind.
+        let plan = ClientPlan(clients: 200, mix: .apps, seconds: 7200)
         let outcome = try #require(
             ClientOutcome(sizes, plan: plan, periodSeconds: 60, lifeSeconds: 600, isPersonal: false))
-        var scenario = Scenario(title: "parity", periodSeconds: 60, clients: 100, lifeSeconds: 600)
+        var scenario = Scenario(title: "parity", periodSeconds: 60, clients: 200, lifeSeconds: 600)
         (scenario.kinds, scenario.seconds, scenario.countsSharing) = (plan.mix.groups, 7200, true)
         var day = try SimulatedDay(scenario, sizes, .renewal, scale: 1)
         let simulated = try day.run()
         #expect(
             outcome.holderShare == (Double(simulated.found) / Double(simulated.returns)).rounded(places: 4))
-        #expect(outcome.bytesPerDay == simulated.sentBytes * 12)
         #expect(outcome.deltaBytes == simulated.deltaBytes / simulated.found)
-        #expect(outcome.plainBytesPerDay == simulated.plainBytes * 12)
+        for (perDay, bytes) in [
+            (outcome.bytesPerDay, simulated.sentBytes), (outcome.plainBytesPerDay, simulated.plainBytes),
+        ] {
+            #expect(abs(Double(perDay) / Double(bytes * 12) - 1) < 0.02)
+        }
+    }
+
+    @Test(arguments: [1, 10, 100, 370, 10_000])
+    func `each client costs the same per day, however many there are`(clients: Int) throws {
+        let plan = ClientPlan(clients: clients, mix: .apps, seconds: 7200)
+        let outcome = try #require(
+            ClientOutcome(
+                try Self.sizes(), plan: plan, periodSeconds: 60, lifeSeconds: 600, isPersonal: false))
+        let requests = plan.mix.requestsPerSecond(of: 1) * 86_400
+        #expect(abs(Double(outcome.plainBytesPerDay) / Double(clients) / 2000 / requests - 1) < 0.01)
     }
 }

@@ -94,8 +94,10 @@ internal import Testing
                 url: "https://api.test/a:b/(c)*+/{d}/%22e", second: $0 * 60,
                 body: Feed.bytes(version: $0, items: 20))
         }
-        let routes = try suggestions(entries).flatMap(\.routes)
-        #expect(routes.map(\.match) == [#"/a{\:}b/\(c\)\*\+/\{d\}/%22e"#])
+        let found = try suggestions(entries)
+        #expect(found.flatMap(\.routes).map(\.match) == [#"/a{\:}b/\(c\)\*\+/\{d\}/%22e"#])
+        #expect(
+            found.first?.yaml.contains(#"announce: ["/a:b/(c)*+/{d}/%22e"]"#) == true, "a path is no pattern")
     }
 
     @Test(arguments: [

@@ -86,6 +86,24 @@ internal import Testing
         #expect(field("Available-Dictionary", of: origin.heads.last) == nil)
     }
 
+    // RFC 9842 section 2.1.2
+    @Test(
+        .timeLimit(.minutes(40)),
+        arguments: [(#"("")"#, true), (#"("document" "")"#, true), (#"("document")"#, false)])
+    func `a dictionary for other destinations is kept and not offered, which is said`(
+        destinations: String, isOffered: Bool
+    ) throws {
+        let offer = #"Use-As-Dictionary: match="/feed", match-dest=\#(destinations)"#
+        let origin = try Origin.closing { _ in Wire.ok(offer, "Cache-Control: max-age=60", body: feed(1)) }
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        let first = try fetching.run("\(origin.url)/feed")
+        #expect(first.errors.contains("match-dest has document\n") == !isOffered, "\(first.errors)")
+        _ = try fetching.fetch("\(origin.url)/feed")
+        #expect(
+            field("Available-Dictionary", of: origin.heads.last) == (isOffered ? available(feed(1)) : nil))
+    }
+
     @Test(.timeLimit(.minutes(40)))
     func `the member ttl counts in place of the answer's own freshness`() throws {
         let origin = try Origin.closing { _ in

@@ -117,10 +117,15 @@ internal import Testing
 
     @Test func `what cannot be sent is said in one line`() throws {
         let fetching = try Fetching()
+        try fetching.folder.write([], to: "large")
+        let large = try #require(FileHandle(forWritingAtPath: fetching.folder.file("large")))
+        // All are NULs, which would not be sent.
+        try large.truncate(atOffset: 64 << 20 + 1)
         for (arguments, words) in [
+            (["-d", "@\(fetching.folder.file("large"))"], "/large is larger than 64.0 MiB"),
             (["-X", "a b"], "-X a b: expected a method, such as PUT"),
             (["-X", "CONNECT"], "-X CONNECT: expected a method, such as PUT"),
-            (["-d", "@/nowhere"], "-d @/nowhere: the file cannot be read"),
+            (["-d", "@/nowhere"], "-d: cannot read /nowhere"),
             (["-d", "x", "--http2-prior-knowledge"], "give --http1.1 in place of HTTP/2"),
         ] as [([String], String)] {
             let result = try RunningProcess.run(
@@ -128,6 +133,8 @@ internal import Testing
             #expect(result.status == 64 && result.errors.contains(words), "\(result.errors)")
             #expect(result.errorLines.count == 1 && result.output.isEmpty)
         }
+        let beyond = try RunningProcess.run(["fetch", "http://127.0.0.1:1/ä"])
+        #expect(beyond.errors.hasSuffix("; write characters beyond ASCII as %XX\n"), "\(beyond.errors)")
     }
 
     // MARK: -L

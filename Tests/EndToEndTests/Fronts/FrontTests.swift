@@ -157,11 +157,12 @@ internal import Testing
     }
 
     @Test(arguments: Front.allCases)
-    func `a client can claim neither its transport nor another host`(front: Front) throws {
+    func `a client can claim no transport, host, port, prefix and address`(front: Front) throws {
         try ifInstalled(front) { served in
             let claims = [
                 "X-Forwarded-Proto: http", "X-Forwarded-Host: evil.test",
-                "Forwarded: for=198.51.100.7;host=evil.test;proto=http",
+                "Forwarded: for=198.51.100.7;host=evil.test;proto=http", "X-Forwarded-Port: 1",
+                "X-Forwarded-Prefix: /evil", "X-Real-IP: 198.51.100.7",
             ]
             let authority = "localhost:\(served.port)"
             let result = try RunningProcess.run(
@@ -173,7 +174,10 @@ internal import Testing
             #expect(received["Host"] == authority)
             #expect(received["X-Forwarded-Proto"] == "https")
             #expect(received["X-Forwarded-Host"] == authority)
-            #expect(received["Forwarded"] == nil)
+            #expect(received["Forwarded"] == nil && received["X-Forwarded-Prefix"] == nil)
+            // Some fronts write these anew.
+            #expect(["\(served.port)", nil].contains(received["X-Forwarded-Port"]))
+            #expect(["127.0.0.1", "::1", nil].contains(received["X-Real-IP"]))
         }
     }
 

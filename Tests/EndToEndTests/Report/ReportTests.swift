@@ -212,6 +212,13 @@ internal import Testing
         #expect(
             refused.status == 1 && refused.errors.contains("responds 401")
                 && refused.errors.contains("DICTUM_ADMIN_TOKEN"), "\(refused.errors)")
+        // The other --config of check names no proxy.
+        for (command, isOffered) in [("report", true), ("check", false)] {
+            let errors = try RunningProcess.run([command, "--admin", listener.url]).errors
+            #expect(
+                errors.contains("DICTUM_ADMIN_TOKEN") && errors.contains("--config") == isOffered, "\(errors)"
+            )
+        }
         #expect(listener.requests.first?["Authorization"] == "Bearer 0123456789abcdef")
     }
 

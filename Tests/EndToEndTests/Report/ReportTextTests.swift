@@ -22,6 +22,16 @@ struct ReportTextTests {
         #expect(ReportText.perDay(observed).hasPrefix("no figure"))
         observed.seconds = 3600
         #expect(ReportText.perDay(observed).hasPrefix("about 24.0 MB per day would be saved"))
+        observed.add(deltaBytes: 3_000_100, plainBytes: 100, versionsBack: 1)
+        observed.deltasOfAll = 2
+        #expect(ReportText.perDay(observed).hasPrefix("about 48.0 MB per day more would be sent"))
+    }
+
+    @Test func `deltas that are larger are more bytes, and not none less`() throws {
+        var evidence = RouteSuggestion.Evidence(origin: "", match: "/feed", urls: 1)
+        evidence.own.add(deltaBytes: 300, plainBytes: 100)
+        let reason = try #require(RouteSuggestion(evidence)?.reasons.first)
+        #expect(reason.hasSuffix(", 200.0 % more"), "\(reason)")
     }
 
     @Test func `the reasons for which no browser keeps a response are in the text`() {

@@ -85,18 +85,26 @@ extension ServedProxy {
         #expect(!result.errors.contains("draining"))
     }
 
-    @Test func `without a file SIGHUP ends the program as it does others`() throws {
+    @Test(arguments: [true, false])
+    func `without a file SIGHUP is an orderly end, unless nohup has it ignored`(isIgnored: Bool) throws {
         let folder = try TemporaryFolder()
-        // A parent such as nohup may ignore the signal, and children inherit that.
         let process = try RunningProcess(
             [
-                "--default-signal=HUP", RunningProcess.dictum, "serve", "--upstream", "http://127.0.0.1:9",
+                "--\(isIgnored ? "ignore" : "default")-signal=HUP", RunningProcess.dictum, "serve",
+                "--upstream", "http://127.0.0.1:9",
                 "--listen", "127.0.0.1:0", "--store",
                 "\(folder.path)/store.sqlite",
             ], of: "/usr/bin/env")
         _ = try process.waitFor("listening on")
         process.signal(SIGHUP)
-        #expect(try process.result().status == 128 + SIGHUP)
+        if isIgnored {
+            let isBlocked = try process.blocks(SIGHUP)
+            #expect(!isBlocked)
+            process.signal(SIGTERM)
+        }
+        let result = try process.result()
+        #expect(result.status == 0)
+        #expect(result.errors.contains("\(isIgnored ? "SIGTERM" : "SIGHUP"): draining"), "\(result.errors)")
     }
 
     @Test func `a second SIGTERM stops at once, and what was stored stays`() throws {

@@ -166,6 +166,8 @@ struct SharedStoreCommandTests {
         #expect(other.status == 64 && other.errors.contains("'--shared'"))
         let path = try RunningProcess.run(["store", "list", "--shared", "--store", "x"])
         #expect(path.status == 64 && path.errors.contains("--config"))
+        let versions = try RunningProcess.run(["store", "list", "--shared", "--versions", "--config", file])
+        #expect(versions.status == 64 && versions.errors.contains("--versions"))
         try folder.write(Array("upstream: {urls: [\"http://127.0.0.1:9\"]}\n".utf8), to: "dictum.yaml")
         let none = try RunningProcess.run(["store", "list", "--shared", "--config", file])
         #expect(none.status == 1 && none.errors.contains("no store.shared"))
