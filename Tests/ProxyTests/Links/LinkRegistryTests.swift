@@ -103,7 +103,7 @@ internal import Testing
         let sighting = LinkRegistry.Sighting(
             body: bodies[2], chain: feed, variant: "", url: "/feed", keptSeconds: 0, client: nil, source: nil)
         registry.consider(sighting, index: store.reader(), lifeSeconds: 86_400, now: now + 20_000)
-        try waitUntil("it is measured") { worker.isIdle }
+        #expect(worker.finish(), "it is measured")
         let named = store.reader().named(of: feed, now: now + 20_000)
         let ends = named.map { $0.pinnedUntil - now }
         #expect(ends == [172_800])
