@@ -5,7 +5,7 @@ internal import Redis
 enum SharedStoreExamination {
     /// Returns true for URLs of such servers.
     static func isFor(_ url: String) -> Bool {
-        let scheme = url.prefix { $0 != ":" }
+        let scheme = url.prefix { !":/?".contains($0) }
         guard url[scheme.endIndex...].hasPrefix("://") else { return scheme == "unix" && url.contains(":") }
         return ["redis", "valkey", "unix"].contains { scheme.lowercased().hasPrefix($0) }
     }

@@ -153,7 +153,8 @@ internal import Testing
             }
         }
         #expect(collection.histories.count == 16 && collection.isFull)
-        #expect(collection.warnings.map { $0.prefix(35) } == ["left out everything after 1.0 GiB of"])
+        let isSaid = collection.warnings.first?.hasPrefix("left out everything after 1.0 GiB") == true
+        #expect(collection.warnings.count == 1 && isSaid, "\(collection.warnings)")
     }
 
     @Test func `a list of URLs is polled, and a URL that fails is a warning`() throws {

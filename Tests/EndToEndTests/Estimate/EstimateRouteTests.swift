@@ -92,7 +92,7 @@ internal import Testing
         let entries = (0..<2).map {
             ArchiveEntry(
                 url: "https://api.test/a:b/(c)*+/{d}/%22e", second: $0 * 60,
-                body: Feed.bytes(version: $0, items: 20))
+                fields: ["Cache-Control": "public, max-age=10"], body: Feed.bytes(version: $0, items: 20))
         }
         let found = try suggestions(entries)
         #expect(found.flatMap(\.routes).map(\.match) == [#"/a{\:}b/\(c\)\*\+/\{d\}/%22e"#])
