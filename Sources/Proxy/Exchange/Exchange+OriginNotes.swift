@@ -24,10 +24,11 @@ extension Exchange {
     ///
     /// A change of coding weakens a tag, and cannot weaken Last-Modified. A server may ignore Range (RFC 9110 section 14.2).
     private func dropRangeByDate(_ headers: inout Headers) {
-        // RFC 9110 section 13.1.5: a tag has a quotation mark among its first three bytes.
+        // RFC 9110 section 13.1.5: a tag has a quotation mark among its first three bytes. Section 13.1.4: If-Match, whose tag is weak
+        // if it is about coded bytes, takes the place of If-Unmodified-Since.
         let isByDate =
             headers.first(.ifRange).map { !$0.utf8.prefix(3).contains(UInt8(ascii: "\"")) }
-            ?? headers.contains(.ifUnmodifiedSince)
+            ?? (headers.contains(.ifUnmodifiedSince) && !headers.contains(.ifMatch))
         guard isByDate,
             context.configuration.compression.codings.contains(where: {
                 facts.acceptEncoding.quality(of: $0) > 0

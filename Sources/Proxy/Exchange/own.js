@@ -38,7 +38,8 @@
       // From this host, whatever the page's base is; where a redirect leads is no response of the path.
       const response = await fetch(location.origin + twin(path), { cache: "reload", priority: "low", redirect: "manual" });
       const age = /max-age=(\d+)/.exec(response.headers.get("Cache-Control"))?.[1];
-      if (age) { life = Number(age); gives = true; }
+      // Without that field it is the response of the path itself: something in front has changed the query.
+      if (age >= 60 && response.headers.has("Use-As-Dictionary")) { life = Number(age); gives = true; }
       await response.arrayBuffer();
     } catch { /* The page is gone, or the network. */ }
     write(path, { at, until: at + life * 1000, gives });

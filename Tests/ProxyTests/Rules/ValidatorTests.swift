@@ -173,7 +173,8 @@ private let codings = ["identity", "gzip", "br", "zstd", "dcz", "dcb"]
             let answer = try proxy.fetch("/feed", accept, "Range: bytes=1000-", condition)
             #expect(answer.status == 206 && answer.carries(Array(first[1000...])))
         }
-        for other in [#"If-Range: "v1""#, #"If-Range: W/"v1""#, "X-A: 1"] {
+        let both = #"If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT\#r\#nIf-Match: "v1""#
+        for other in [#"If-Range: "v1""#, #"If-Range: W/"v1""#, both, "X-A: 1"] {
             let answer = try proxy.fetch("/feed", "Accept-Encoding: gzip", "Range: bytes=1000-", other)
             #expect(answer.status == 206, "tags tell codings apart")
         }
