@@ -282,8 +282,8 @@ internal import Testing
         moved.expect("status")
         #expect(moved.findings.last?.text.contains("/new") == true)
         try Consultation.of("\(url)/none").expect("status")
-        origin.stop()
-        try Consultation.of("\(url)/none").expect("no-answer")
+        // The port of an origin that has ended may be that of another test by now.
+        try Consultation.of("http://127.0.0.1:1/none").expect("no-answer")
     }
 
     // MARK: Requests with content
