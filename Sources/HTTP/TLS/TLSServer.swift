@@ -8,7 +8,7 @@ package final class TLSServer: Sendable {
     package enum Refresh: Equatable, Sendable {
         /// New connections use the new files.
         case read
-        /// A new file is invalid; the former certificate stays in use.
+        /// The new file is invalid, so the former certificate stays in use.
         case refused(TLSError)
         /// Clients find a fault in a file that is in use; each fault comes once.
         case complaint(TLSError)

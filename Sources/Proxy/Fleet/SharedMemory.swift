@@ -47,7 +47,7 @@ final class SharedMemory: Sendable {
     let replies = DispatchQueue(label: "dictum.shared.replies", qos: .userInitiated)
     /// The orders of other nodes are carried out here, since they wait for the disk.
     let purging = DispatchQueue(label: "dictum.shared.purging", qos: .utility)
-    /// What is written to the shared store is read from the disk here.
+    /// This queue reads bodies and names from the disk before they are written to the shared store.
     let reading = DispatchQueue(label: "dictum.shared.read", qos: .utility)
     /// Everything else happens here.
     let work = DispatchQueue(label: "dictum.shared.work", qos: .utility)

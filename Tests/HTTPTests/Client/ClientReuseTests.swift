@@ -94,50 +94,6 @@ struct ClientReuseTests {
         #expect(client.counts() == [0, 0])
     }
 
-    /// Whoever came next would be the user of that login.
-    @Test(arguments: [
-        ("Authorization: NTLM TlRMTVNTUAAD", "200 OK", "X-A: 1"),
-        ("Authorization: negotiate YIIF", "200 OK", "X-A: 1"),
-        ("X-A: 1", "401 Unauthorized", "WWW-Authenticate: Basic realm=\"a, b\", Negotiate"),
-        (
-            "X-A: 1", "401 Unauthorized",
-            "WWW-Authenticate: Basic realm=x\r\nWWW-Authenticate: ntlm TlRMTVNTUAAC"
-        ),
-    ])
-    func `a connection on which a user logs in is not kept`(field: String, status: String, challenge: String)
-        throws
-    {
-        let upstream = try TestUpstream()
-        let client = TestClient()
-        let exchange = try client.begin(
-            "GET / HTTP/1.1\r\nHost: a\r\n\(field)\r\n\r\n", to: upstream.endpoint)
-        let peer = try upstream.accept()
-        #expect(peer.readHead().hasPrefix("GET / "))
-        peer.send("HTTP/1.1 \(status)\r\n\(challenge)\r\nContent-Length: 2\r\n\r\nok")
-        #expect(exchange.outcome().last == "end")
-        try #require(client.counts() == [0, 0])
-        #expect(peer.readToEnd() == ("", .closed))
-    }
-
-    @Test(arguments: [
-        ("Authorization: Bearer NTLM", "200 OK", "X-A: 1"),
-        ("Authorization: NTLMx a", "200 OK", "WWW-Authenticate: Negotiate"),
-        ("X-A: 1", "401 Unauthorized", "WWW-Authenticate: Digest realm=\"Negotiate, NTLM\", NTLM=1"),
-    ])
-    func `a connection is kept if its requests log in by themselves`(
-        field: String, status: String, challenge: String
-    ) throws {
-        let upstream = try TestUpstream()
-        let client = TestClient()
-        let exchange = try client.begin(
-            "GET / HTTP/1.1\r\nHost: a\r\n\(field)\r\n\r\n", to: upstream.endpoint)
-        let peer = try upstream.accept()
-        #expect(peer.readHead().hasPrefix("GET / "))
-        peer.send("HTTP/1.1 \(status)\r\n\(challenge)\r\nContent-Length: 2\r\n\r\nok")
-        #expect(exchange.outcome().last == "end")
-        #expect(client.counts() == [1, 0])
-    }
-
     @Test func `what an early answer has left of its request goes before no other one`() throws {
         let upstream = try TestUpstream(receiveBuffer: 16 * 1024)
         let client = TestClient()

@@ -104,7 +104,7 @@ enum PrivateRows {
 
     // MARK: Writing
 
-    /// What a row without URL and variant has in their place.
+    /// Returns the text that takes the place of the URL in a row that has neither URL nor variant.
     ///
     /// Random names would put each row on another page of the index.
     static func placeholder(forRow id: Int64) -> String { String(id, radix: 36) }

@@ -217,7 +217,7 @@ package struct PurgeList: Sendable {
     }
 }
 
-/// What a purge has removed.
+/// The versions that a purge has removed, and whether the disk has taken that.
 package struct Purged: Sendable {
     package let versions: [Version]
     /// False if the disk failed, or hangs: as long as it does, a restart would use the rows again.
