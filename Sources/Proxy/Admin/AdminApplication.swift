@@ -13,6 +13,8 @@ final class AdminApplication: Application {
     private let pulse: LoopPulse
     /// Makes reports, because they wait for all loops and read system files.
     private let queue = DispatchQueue(label: "dictum.admin")
+    /// Purges, because each may wait long for the disk and for other nodes, and a report must not wait for it.
+    private let purges = DispatchQueue(label: "dictum.admin.purges")
 
     init(status: AdminStatus, pulse: LoopPulse, core: EventLoop.Core) {
         self.status = status
@@ -107,7 +109,7 @@ final class AdminApplication: Application {
         exchange.token = token
         let loop = core.loop
         let isLost = exchange.isLost
-        queue.async { [api] in
+        (resource == .purge ? purges : queue).async { [api] in
             // Clients that gave up while others were served cost the next one no time.
             guard !isLost.withLock({ $0 }) else { return }
             let response = Self.response(to: request) { () throws(AdminRefusal) in

@@ -20,7 +20,8 @@ extension AdminStatus {
         report.experiment = context.experiment.map(SavingsReport.Experiment.init)
         let sent = SavingsReport.Live.byRoute(samples(), context.gain.totals)
         for route in configuration.routes {
-            let mode = route.dictionary == nil ? "off" : configuration.observes(route) ? "observe" : "live"
+            let hasDictionary = configuration.dictionariesOn && route.dictionary != nil
+            let mode = !hasDictionary ? "off" : configuration.observes(route) ? "observe" : "live"
             var entry = SavingsReport.Route(route: route.text, mode: mode, live: sent[route.text])
             let own = tallies.filter { $0.key.route == route.text }
             if !own.isEmpty { entry.observed = .init(Array(own.values)) }

@@ -12,8 +12,7 @@ internal import Synchronization
 final class AdminStatus: Sendable {
     private let current: Guarded<ProxyContext>
     let loops: [EventLoop]
-    /// Asks the loops for their counters; blocks.
-    let counters: @Sendable () -> [LoopCounters]
+    let counters: LoopCounterReader
     let history = AdminHistory()
     private let sink: LogSink?
     private let logThreshold: LogThreshold
@@ -24,10 +23,9 @@ final class AdminStatus: Sendable {
     private let refusedReloads = Atomic<Int>(0)
     private let isRefused = Atomic<Bool>(false)
 
-    /// - Parameter counters: asks the loops for their counters; blocks for at most two seconds.
     init(
         context: ProxyContext, loops: [EventLoop], sink: LogSink?, logThreshold: LogThreshold,
-        counters: @escaping @Sendable () -> [LoopCounters]
+        counters: LoopCounterReader
     ) {
         current = Guarded(context)
         self.loops = loops
@@ -125,7 +123,8 @@ final class AdminStatus: Sendable {
     func snapshot() -> Snapshot {
         let context = context
         let routes = context.routeNames.texts
-        let counters = counters()
+        let reading = counters.read()
+        let counters = reading.counters
         let samples =
             MetricSample.summed(counters.flatMap { $0.samples(routes: routes) })
             + operation.samples + context.store.statistics.samples + context.deltas.statistics.samples
@@ -138,7 +137,7 @@ final class AdminStatus: Sendable {
                 counters.flatMap { $0.slowest(ofRoute: route < 0 ? nil : route, now: now) })
         }
         return Snapshot(
-            context: context, samples: samples, slowest: slowest, silentLoops: loops.count - counters.count)
+            context: context, samples: samples, slowest: slowest, silentLoops: reading.silentLoops)
     }
 
     private var sharedStoreSamples: [MetricSample] {

@@ -65,7 +65,7 @@ extension AdminWarning {
             warnings.append(
                 state(
                     .error,
-                    "\(snapshot.silentLoops) event loops did not respond: the numbers lack theirs, and /healthz fails"
+                    "event loops that did not respond: \(snapshot.silentLoops); their numbers are old, and /healthz fails"
                 ))
         }
         if let unreadiness {

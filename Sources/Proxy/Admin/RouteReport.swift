@@ -33,7 +33,7 @@ struct RouteReports: Encodable, Sendable {
     private static func dictionaries(
         of route: RouteConfiguration?, in context: ProxyContext
     ) -> RouteReport.Dictionaries {
-        guard let route, route.dictionary != nil else { return .off }
+        guard let route, route.dictionary != nil, context.configuration.dictionariesOn else { return .off }
         if context.routes.distrusted.contains(where: { $0.text == route.text }) { return .distrusted }
         return context.configuration.observes(route) ? .observe : .on
     }

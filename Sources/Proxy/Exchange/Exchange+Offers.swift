@@ -116,19 +116,13 @@ extension Exchange {
     /// Returns the reason why browsers do not keep the response; nil if they do.
     func unkeptReason(_ response: UpstreamResponse) -> UnkeptReason? {
         let headers = response.head.headers
-        let cacheControl = response.facts.sentCacheControl
         // A 304 need not repeat these fields (RFC 9110 section 15.4.5); then the first response counts.
         if response.facts.status == 304, !headers.contains(.cacheControl), !headers.contains(.expires) {
             return nil
         }
-        // Most responses end here, before a date is read.
-        if let life = cacheControl.maxAge, life > 0, !cacheControl.noStore, !cacheControl.noCache,
-            !headers.contains(.age), !headers.contains(.pragma), !response.facts.varyNames.contains("*")
-        {
-            return nil
-        }
         return BrowserFreshness(
-            headers, cacheControl, hasHeuristic: isGetOrHead, receivedAt: Int64(SystemClock.unixSeconds)
+            headers, response.facts.sentCacheControl, hasHeuristic: isGetOrHead,
+            receivedAt: Int64(SystemClock.unixSeconds)
         ).obstacle
     }
 

@@ -260,13 +260,18 @@ extension Exchange {
             context.gain.takeTurn(of: gainRoute)
         else { return }
         let compression = context.configuration.compression
-        // URLs have other names in a private chain.
-        let isNamed = !version.chainKey.scope.isSealed
         context.gain.submit(
             GainSampler.Sample(
                 route: gainRoute, body: body, deltaBytes: deltaBytes, codings: otherCodings,
-                isAcrossURLs: isNamed && !version.isFrom(resource.url.text)),
+                source: source(of: version)),
             levels: compression.levels)
+    }
+
+    private func source(of version: Storage.Version) -> RouteGain.Source {
+        if route.hasBuilt(version) { return .built }
+        // URLs have other names in a private chain, and a download of a dictionary has none of its own.
+        let isNamed = !version.chainKey.scope.isSealed && linked == nil
+        return isNamed && !version.isFrom(resource.url.text) ? .otherURL : .sameURL
     }
 
     /// The codings without a dictionary that the client accepts.

@@ -95,15 +95,18 @@ final class LearnedDictionaries: Sendable {
 
     /// Begins what is due; called every second, not on a loop.
     func keepUp(_ terms: Terms, now: Int) {
+        let index = store.reader()
         let records = state.withLock { state in
             state.terms = terms
             return terms.isOn && !state.isBusy && !state.isStopped ? state.records.all : [:]
         }
-        guard !records.isEmpty else { return }
-        let index = store.reader()
         // Where it pays most, first.
         for (chain, record) in records.sorted(by: { $0.value.visits.bytes > $1.value.visits.bytes }) {
             guard let route = terms.learner(of: chain) else { continue }
+            var record = record
+            // What a purge has removed proves nothing.
+            record.proven.keep(in: index)
+            change(chain) { $0.proven.keep(in: index) }
             if keepUp(chain, of: route, record, index.learned(of: chain), terms, now: now) { return }
         }
     }
@@ -225,9 +228,11 @@ final class LearnedDictionaries: Sendable {
             .filter { route.builtChain(authority: $0.key.authority) == $0.key }
             .sorted { $0.key.authority < $1.key.authority }.prefix(16).map { chain, record in
                 let current = index.learned(of: chain)
+                var proven = record.proven
+                proven.keep(in: index)
                 return SavingsReport.Learned(
                     host: chain.authority, reason: record.reason?.rawValue, clients: record.visits.clients,
-                    proven: record.proven.count, bytes: current?.bytes,
+                    proven: proven.count, bytes: current?.bytes,
                     ratio: current.flatMap { registry.ratio(of: $0) })
             }
     }
@@ -266,6 +271,11 @@ struct ProvenRows: Sendable {
     private var rows: [Int: Int64] = [:]
 
     var count: Int { rows.count }
+
+    /// Forgets the versions that the store no longer has.
+    mutating func keep(in index: DictionaryIndex.Reader) {
+        rows = rows.filter { index.version(row: $0.value) != nil }
+    }
 
     /// The rows, the newest first.
     var newestFirst: [Int64] { rows.values.sorted(by: >) }

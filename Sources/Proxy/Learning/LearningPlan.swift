@@ -1,7 +1,7 @@
 internal import Storage
 
 /// Why a dictionary is learned or not: the last step of a route in a host.
-enum LearningReason: String, CaseIterable, Encodable, Sendable {
+enum LearningReason: String, Sendable {
     /// First responses have cost less than downloads would.
     case fewFirstVisits = "few-first-visits"
     /// Fewer bodies are proven to be public than are needed to make a dictionary and to judge it.
@@ -14,6 +14,8 @@ enum LearningReason: String, CaseIterable, Encodable, Sendable {
     /// The dictionary saves less than it did, or announcing it does not pay.
     case tooLittle = "too-little"
     case noMemory = "no-memory"
+    /// The store cannot read the present dictionary, with which a new one must be compared.
+    case unreadable
     /// The store takes no dictionary for the host, or refuses this one: it cannot write, or a purge has come in between.
     case noPlace = "no-place"
     /// The allowance of processor time is used up, or other work waits.
@@ -30,6 +32,7 @@ enum LearningReason: String, CaseIterable, Encodable, Sendable {
         case .replaced: "a new dictionary is learned"
         case .tooLittle: "the dictionary saves too little, and a new one is tried"
         case .noMemory: "no memory is left to learn a dictionary"
+        case .unreadable: "the present dictionary cannot be read"
         case .noPlace: "the store has no place for a dictionary"
         case .noProcessorTime: "no processor time is left to learn a dictionary"
         case .abandoned: "a training was abandoned"

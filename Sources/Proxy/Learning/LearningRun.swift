@@ -67,7 +67,7 @@ final class LearningRun: Sendable {
             guard let current = run.order.current else { return run.load(versions[...], nil) }
             run.read(current) { run, body in
                 // Without it nothing can be compared with it.
-                if let body { run.load(versions[...], body) } else { run.end(.noMemory) }
+                if let body { run.load(versions[...], body) } else { run.end(.unreadable) }
             }
         }
     }

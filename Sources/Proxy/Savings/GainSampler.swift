@@ -15,8 +15,7 @@ final class GainSampler: Sendable {
         let deltaBytes: Int
         /// The codings that the client accepts, except those over a dictionary.
         let codings: [ContentCoding]
-        /// True if the dictionary is the body of another URL.
-        let isAcrossURLs: Bool
+        let source: RouteGain.Source
     }
 
     /// Larger bodies are not measured: no route has larger dictionaries unless it raises `max_body`.
@@ -67,16 +66,16 @@ final class GainSampler: Sendable {
 
     /// Measures a sample later, or drops it.
     func submit(_ sample: Sample, levels: CodingLevels) {
-        let now = Int64(SystemClock.monotonicNanoseconds)
+        let now = SystemClock.monotonicNanoseconds
         let due = restsUntil.load(ordering: .relaxed)
         // Only the time that was read is replaced: another one is that of a sample that was taken in between.
         guard due <= now,
             restsUntil.compareExchange(expected: due, desired: .max, ordering: .relaxed).exchanged
         else { return }
         let isTaken = worker.submit { [self] in
-            let begin = Int64(SystemClock.monotonicNanoseconds)
+            let begin = SystemClock.monotonicNanoseconds
             measure(sample, levels)
-            let end = Int64(SystemClock.monotonicNanoseconds)
+            let end = SystemClock.monotonicNanoseconds
             restsUntil.store(end + (end - begin) * Self.restFactor, ordering: .relaxed)
         }
         if !isTaken { restsUntil.store(now, ordering: .relaxed) }
@@ -87,7 +86,7 @@ final class GainSampler: Sendable {
         let due = gains.withLock {
             $0[sample.route, default: RouteGain()].sample(
                 bodyBytes: sample.body.count, deltaBytes: sample.deltaBytes, plainBytes: plainBytes,
-                isAcrossURLs: sample.isAcrossURLs, now: Int(SystemClock.unixSeconds))
+                over: sample.source, now: Int(SystemClock.unixSeconds))
         }
         guard let due else { return }
         let text = due.text(of: sample.route)

@@ -72,7 +72,14 @@ struct RouteGain: Sendable {
     enum Advice: Sendable, Equatable {
         /// Most deltas are made over bodies of other URLs that have too little in common.
         case coversURL
+        /// Most deltas are made over the route's built dictionary.
+        case otherBuilt
         case dictionaryOff
+    }
+
+    /// What the dictionary of a delta is.
+    enum Source: Sendable {
+        case sameURL, otherURL, built
     }
 
     /// The least time between two reports of a route.
@@ -84,8 +91,8 @@ struct RouteGain: Sendable {
     /// The deltas since the start.
     private(set) var total = Gain()
     private var sinceReport = Gain()
-    /// The number of samples since the report whose dictionary is the body of another URL.
-    private var acrossURLs = 0
+    /// The numbers of samples since the report over the body of another URL, and over a built dictionary.
+    private var (overOthers, overBuilt) = (0, 0)
     private var reportedAt: Int?
 
     mutating func count(bodyBytes: Int, deltaBytes: Int) {
@@ -95,21 +102,23 @@ struct RouteGain: Sendable {
 
     /// Adds a sample; returns a report if one is due.
     mutating func sample(
-        bodyBytes: Int, deltaBytes: Int, plainBytes: Int, isAcrossURLs: Bool, now: Int
+        bodyBytes: Int, deltaBytes: Int, plainBytes: Int, over source: Source, now: Int
     ) -> Report? {
         total.sample(bodyBytes: bodyBytes, deltaBytes: deltaBytes, plainBytes: plainBytes)
         sinceReport.sample(bodyBytes: bodyBytes, deltaBytes: deltaBytes, plainBytes: plainBytes)
-        if isAcrossURLs { acrossURLs += 1 }
+        overOthers += source == .otherURL ? 1 : 0
+        overBuilt += source == .built ? 1 : 0
         guard let sum = sinceReport.ofAll, sum.count >= Self.reportSamplesMin else { return nil }
         if let reportedAt, now - reportedAt < Self.reportSeconds { return nil }
         let report = Report(sum: sum, advice: advice(about: sum))
-        (sinceReport, acrossURLs, reportedAt) = (Gain(), 0, now)
+        (sinceReport, overOthers, overBuilt, reportedAt) = (Gain(), 0, 0, now)
         return report
     }
 
     private func advice(about sum: DeltaSizes) -> Advice? {
         guard sum.percent < Self.goodPercent else { return nil }
-        return acrossURLs * 2 > sum.count ? .coversURL : .dictionaryOff
+        if overBuilt * 2 > sum.count { return .otherBuilt }
+        return overOthers * 2 > sum.count ? .coversURL : .dictionaryOff
     }
 }
 
@@ -126,6 +135,11 @@ extension RouteGain.Report {
             return """
                 route \(route): deltas \(gain) (\(sizes)), and most are made over bodies of other URLs: \
                 set `covers: url` in its `dictionary`
+                """
+        case .otherBuilt:
+            return """
+                route \(route): deltas \(gain) (\(sizes)), and most are made over its built dictionary: make a new one with \
+                `dictum train`, or remove `built`
                 """
         case .dictionaryOff:
             return "route \(route): deltas \(gain) (\(sizes)): set `dictionary: off` on the route"

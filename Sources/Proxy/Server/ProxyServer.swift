@@ -88,7 +88,7 @@ package final class ProxyServer: Sendable {
         status = AdminStatus(
             context: context, loops: parts.map(\.loop), sink: accessLog?.sink,
             logThreshold: logThreshold ?? LogThreshold(context.configuration.log.level),
-            counters: { [parts] in Self.counters(of: parts) })
+            counters: LoopCounterReader(parts))
         names = NameWatches(context.upstreams) { [parts] in
             for part in parts { part.perform { own, _ in own.refreshUpstreams() } }
         }
@@ -222,21 +222,6 @@ package final class ProxyServer: Sendable {
             body(token.flatMap { core.handler($0, as: AdminLoop.self) }?.sockets ?? [])
             asked.leave()
         }
-    }
-
-    /// Returns the counters of the loops that respond within two seconds.
-    private static func counters(of parts: [LoopPart]) -> [LoopCounters] {
-        let counters = Guarded<[LoopCounters]>([])
-        let asked = DispatchGroup()
-        for part in parts {
-            part.perform(in: asked) { own, _ in
-                let numbers = own.counters
-                counters.withLock { $0.append(numbers) }
-            }
-        }
-        // A stuck loop is left out: numbers of the other loops are better than none.
-        _ = asked.wait(timeout: .now() + .seconds(2))
-        return counters.withLock { $0 }
     }
 
     // MARK: Ends

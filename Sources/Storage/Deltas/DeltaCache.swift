@@ -60,7 +60,6 @@ package final class DeltaCache: Sendable {
         state.withLock { state in
             var statistics = state.statistics
             statistics.bytes = state.entries.bytes
-            statistics.count = state.entries.count
             statistics.evictions = state.entries.evictions
             return statistics
         }
@@ -227,6 +226,5 @@ package struct DeltaCacheStatistics: Sendable, Equatable {
     /// The number of look-ups that had to make the delta.
     package var misses = 0
     package var bytes = 0
-    package var count = 0
     package var evictions = 0
 }

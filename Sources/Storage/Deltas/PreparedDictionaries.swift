@@ -66,7 +66,6 @@ package final class PreparedDictionaries: Sendable {
         state.withLock { state in
             var statistics = state.statistics
             statistics.bytes = state.ready.bytes
-            statistics.count = state.ready.count
             statistics.evictions = state.ready.evictions
             return statistics
         }
@@ -207,6 +206,5 @@ package struct PreparedStatistics: Sendable, Equatable {
     package var references = 0
     /// The bytes of the indexes and of the bodies that they refer to.
     package var bytes = 0
-    package var count = 0
     package var evictions = 0
 }

@@ -15,6 +15,8 @@ struct ResponseJudgement: Sendable {
     var line = TwinLine(path: TwinLine.anyPath, hasAuthorization: false)
     /// True if every response has another body.
     var changesEachTime = false
+    /// True if the request was a GET, for which alone there are twin URLs.
+    var isOfGET = true
 
     /// The reason why Chromium does not keep the response as a dictionary; nil if it does.
     var unkept: UnkeptReason? { freshness.obstacle }
@@ -96,7 +98,7 @@ struct ResponseJudgement: Sendable {
         var findings: [DoctorFinding] = []
         if unkept != nil || remainingSeconds < Self.shortLifeSeconds {
             findings =
-                isPersonal
+                isPersonal && isOfGET
                 ? [.needsTwin(unkept, seconds: remainingSeconds, line)]
                 : [unkept.map { .unkept($0) } ?? .shortLife(remainingSeconds)]
                     + [announcement].compactMap { $0 }

@@ -6,10 +6,11 @@ struct EstimateReport: Encodable, Sendable {
         /// The routes as YAML, to be pasted into the configuration.
         let yaml: String
 
-        /// Groups routes by their origins.
+        /// Groups routes by their origins, in the order in which `serve` is to try them.
         static func all(of routes: [RouteSuggestion]) -> [Routes] {
             Dictionary(grouping: routes, by: \.origin).sorted { $0.key < $1.key }.map {
-                Routes(origin: $0.key, routes: $0.value, yaml: RouteSuggestion.yaml($0.value))
+                let routes = $0.value.exactFirst
+                return Routes(origin: $0.key, routes: routes, yaml: RouteSuggestion.yaml(routes))
             }
         }
     }

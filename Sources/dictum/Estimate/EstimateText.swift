@@ -109,7 +109,7 @@ enum EstimateText {
     /// Returns the sentences about clients.
     static func clientLines(of resource: ResourceEstimate) -> [String] {
         guard let clients = resource.clients else { return [] }
-        let who = "\(OutputFormat.grouped(clients.count)) clients (\(clients.mix))"
+        let who = "\(OutputFormat.count(clients.count, "client")) (\(clients.mix))"
         func line(_ outcome: ClientOutcome, _ when: String) -> String {
             "\(who), \(when): \(percent(outcome.holderShare)) of the requests of returning clients hold a dictionary; "
                 + "\(size(outcome.bytesPerDay)) per day instead of \(size(outcome.plainBytesPerDay))"
@@ -130,7 +130,8 @@ enum EstimateText {
     static func ratio(_ bytes: Int, _ other: Int) -> String {
         guard other > 0 else { return "" }
         let share = Double(bytes) / Double(other) - 1
-        return share <= 0 ? "-\(percent(-share))" : "+\(percent(share))"
+        if share == 0 { return percent(0) }
+        return share < 0 ? "-\(percent(-share))" : "+\(percent(share))"
     }
 
     /// Returns a share that is saved, or added if it is negative.

@@ -139,7 +139,7 @@ struct Estimator {
                     path: history.url.pathAndQuery,
                     hasAuthorization: history.credentials.contains(.authorization)),
                 // Nothing is stored of what can be no dictionary.
-                changesEachTime: history.changesEachTime && obstacle == nil)
+                changesEachTime: history.changesEachTime && obstacle == nil, isOfGET: history.method == "GET")
         }
     }
 

@@ -28,7 +28,7 @@ struct RouteSuggestion: Encodable, Sendable {
     private static let othersMost = 1.5
     private static let othersSavedLeast = 0.25
 
-    /// Suggests routes for all URLs, the more exact patterns first, as `serve` reads them.
+    /// Suggests routes for all URLs.
     static func all(
         of estimates: [(history: ResourceHistory, estimate: ResourceEstimate)],
         _ measurement: CodingMeasurement
@@ -50,7 +50,6 @@ struct RouteSuggestion: Encodable, Sendable {
         .compactMap { key, items in
             RouteSuggestion(origin: key.origin, match: key.match, items, measurement)
         }
-        .exactFirst
     }
 
     /// Judges the URLs of one pattern by their histories.
@@ -94,6 +93,14 @@ struct RouteSuggestion: Encodable, Sendable {
         init(origin: String, match: String, urls: Int) {
             (self.origin, self.match, self.urls) = (origin, match, urls)
         }
+
+        /// The only path; nil if the match is a pattern.
+        var path: String? {
+            (try? URLPattern(match))?.isLiteral == true ? URLPattern.unescaped(match) : nil
+        }
+
+        /// False if no request was a GET, for which alone there are twin URLs and pages that announce.
+        var hasGET: Bool { methods.isEmpty || methods.contains("GET") }
     }
 
     /// Judges the URLs of one pattern; nil if too little was seen.
@@ -157,10 +164,11 @@ struct RouteSuggestion: Encodable, Sendable {
             return ([], [])
         }
         var lines = ["Browsers keep this dictionary for \(life) s, so pages get few deltas."]
-        // A path is no pattern: there, nothing is escaped.
-        let path = evidence.match.contains("/:") ? nil : URLPattern.unescaped(evidence.match)
+        let path = evidence.path
         let line = TwinLine(path: path ?? TwinLine.anyPath, hasAuthorization: evidence.hasAuthorization)
-        if findings.contains("needs-twin") {
+        if !evidence.hasGET {
+            lines.append("If everybody gets the same responses: cache_control: \"public, max-age=86400\"")
+        } else if findings.contains("needs-twin") {
             lines += ["The responses belong to one user each. On the page that fetches them:", line.text]
         } else if findings.contains("not-announceable") {
             lines.append(
@@ -203,11 +211,11 @@ struct RouteSuggestion: Encodable, Sendable {
 }
 
 extension [RouteSuggestion] {
-    /// The same with patterns after exact paths, as `serve` reads them.
-    var exactFirst: [RouteSuggestion] {
-        sorted { first, second in
-            let (one, other) = (first.match.contains("/:"), second.match.contains("/:"))
-            return first.origin == second.origin && one != other && other
-        }
+    /// The same with exact paths first and patterns of any length last, since `serve` takes the first route that matches.
+    var exactFirst: [RouteSuggestion] { sorted { Self.width(of: $0) < Self.width(of: $1) } }
+
+    private static func width(of route: RouteSuggestion) -> Int {
+        if (try? URLPattern(route.match))?.isLiteral == true { return 0 }
+        return route.match.contains("*") ? 2 : 1
     }
 }

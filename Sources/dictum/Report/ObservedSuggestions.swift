@@ -17,7 +17,7 @@ struct ObservedSuggestions: Encodable {
             : "the proxy observes nothing: set mode: observe in its configuration, and reload it"
         let groups = report.routes.flatMap(\.groups).filter { !$0.match.isEmpty && !$0.match.contains(", ") }
         let routes = groups.compactMap { RouteSuggestion(Self.evidence($0)) }
-        suggestions = EstimateReport.Routes.all(of: routes.exactFirst)
+        suggestions = EstimateReport.Routes.all(of: routes)
     }
 
     private static func evidence(_ group: SavingsReport.Group) -> RouteSuggestion.Evidence {

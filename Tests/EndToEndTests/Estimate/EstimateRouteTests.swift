@@ -66,6 +66,29 @@ internal import Testing
         #expect(!yaml.contains("public") && !yaml.contains("announce"), "\(yaml)")
     }
 
+    @Test func `no script is named for responses to POST, which have no twin URL`() throws {
+        let entries = (0..<4).map {
+            ArchiveEntry(
+                url: "https://api.test/graphql", method: "POST", second: $0 * 60,
+                requestFields: ["Cookie": "sid=1"], fields: ["Cache-Control": "no-cache"],
+                body: Feed.bytes(version: $0, items: 20))
+        }
+        let yaml = try #require(try suggestions(entries).first?.yaml)
+        #expect(yaml.contains("methods: [GET, QUERY, POST]") && !yaml.contains("own.js"), "\(yaml)")
+    }
+
+    @Test func `a route that matches everything comes last, and its page is told of no path`() {
+        let routes = ["/*", "/items/:id", "/pub/feed"].compactMap { match in
+            var evidence = RouteSuggestion.Evidence(origin: "", match: match, urls: 2)
+            evidence.own.add(deltaBytes: 100, plainBytes: 1_000)
+            (evidence.lives, evidence.findings) = ([0], ["needs-twin"])
+            return RouteSuggestion(evidence)
+        }
+        let found = EstimateReport.Routes.all(of: routes)[0].routes
+        #expect(found.map(\.match) == ["/pub/feed", "/items/:id", "/*"])
+        #expect(found.map { $0.considered[2].contains(#"data-paths="/PATH""#) } == [false, true, true])
+    }
+
     @Test func `a route whose deltas save little has no dictionaries`() throws {
         let entries = (0..<4).map { ArchiveEntry(second: $0 * 60, body: noise($0)) }
         let suggestion = try #require(try suggestions(entries).first)

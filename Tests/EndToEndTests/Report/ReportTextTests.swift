@@ -32,6 +32,8 @@ struct ReportTextTests {
         evidence.own.add(deltaBytes: 300, plainBytes: 100)
         let reason = try #require(RouteSuggestion(evidence)?.reasons.first)
         #expect(reason.hasSuffix(", 200.0 % more"), "\(reason)")
+        #expect(
+            [(50, 100), (100, 100), (300, 100)].map(EstimateText.ratio) == ["-50.0 %", "0.0 %", "+200.0 %"])
     }
 
     @Test func `the reasons for which no browser keeps a response are in the text`() {

@@ -55,9 +55,27 @@ private let body = Feed.bytes(version: 0, items: 4)
             #expect(try health(proxy) == (503, "stuck: loop \(stuck)\n"))
             #expect(try proxy.admin("GET /readyz HTTP/1.1", "Host: pod.test").status == 200)
         }
-        #expect(try proxy.metric("dictum_dictionaries_on") == 1, "metrics are those of the other loops")
         for gate in gates { gate.open() }
         #expect(try health(proxy) == (200, "ok\n"))
+    }
+
+    @Test
+    func `a counter does not fall while a loop does not respond, since that would be taken for a restart`()
+        throws
+    {
+        let proxy = try TestProxy(json(body))
+        // Each loop serves some of so many connections.
+        for _ in 0..<64 { _ = try proxy.fetch("/feed") }
+        func requests() throws -> Int {
+            try proxy.metric(#"dictum_responses_total{route="/*",status="2xx"}"#)
+        }
+        #expect(try requests() == 64)
+        for loop in proxy.server.parts.indices {
+            let gate = Gate()
+            block(loop, of: proxy, until: gate)
+            defer { gate.open() }
+            #expect(try requests() == 64)
+        }
     }
 
     @Test func `stopping leaves a stuck loop behind, and says so`() throws {

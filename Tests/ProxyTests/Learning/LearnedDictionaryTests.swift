@@ -141,6 +141,18 @@ internal import Testing
         #expect(try proxy.announcedPath() == nil)
     }
 
+    @Test func `what a purge has removed is proven no more, and no training begins with it`() throws {
+        let proxy = try TestProxy.learning()
+        try proxy.visit()
+        #expect(proxy.learnedRow?.proven == 20)
+        _ = try proxy.admin("POST /purge?route=/items/:id HTTP/1.1", "Host: localhost")
+        #expect(proxy.learnedRow?.proven == 0)
+        proxy.comeBack()
+        try proxy.wait(for: .fewProven)
+        let counts = proxy.server.context.learned.counts
+        #expect(counts.map(\.steps).reduce(0, +) == 1, "an attempt would be counted too: \(counts)")
+    }
+
     @Test func `equal bodies count once`() throws {
         let proxy = try TestProxy.learning(
             LearningOrigin.settings.replacing("/items/me", with: "/none"))

@@ -78,7 +78,7 @@ private let second = Feed.bytes(version: 1, items: 40)
             sampler.submit(
                 .init(
                     route: "/a", body: Array(first.prefix(200)), deltaBytes: 100, codings: [.gzip],
-                    isAcrossURLs: false),
+                    source: .sameURL),
                 levels: CodingLevels())
             return false
         }
@@ -95,7 +95,7 @@ private let second = Feed.bytes(version: 1, items: 40)
         let sampler = GainSampler(
             worker: worker, memory: MemoryBudget(bytes: 1 << 10), report: { _ in })
         sampler.submit(
-            .init(route: "/a", body: second, deltaBytes: 100, codings: [.gzip], isAcrossURLs: false),
+            .init(route: "/a", body: second, deltaBytes: 100, codings: [.gzip], source: .sameURL),
             levels: CodingLevels())
         #expect(worker.finish(), "the sample was measured")
         #expect(sampler.totals.isEmpty)
@@ -127,13 +127,14 @@ private let second = Feed.bytes(version: 1, items: 40)
     // MARK: Reports
 
     private static func reports(
-        _ samples: Int, delta: Int, plain: Int, isAcrossURLs: Bool = false, every seconds: Int = 1
+        _ samples: Int, delta: Int, plain: Int, over source: RouteGain.Source = .sameURL,
+        every seconds: Int = 1
     ) -> [RouteGain.Report] {
         var gain = RouteGain()
         return (0..<samples).compactMap {
             gain.count(bodyBytes: 1_000, deltaBytes: delta)
             return gain.sample(
-                bodyBytes: 1_000, deltaBytes: delta, plainBytes: plain, isAcrossURLs: isAcrossURLs,
+                bodyBytes: 1_000, deltaBytes: delta, plainBytes: plain, over: source,
                 now: 1_000_000 + $0 * seconds)
         }
     }
@@ -149,20 +150,23 @@ private let second = Feed.bytes(version: 1, items: 40)
 
     @Test(
         arguments: [
-            (10, false, nil, "save 90 %"), (79, false, nil, "save 21 %"), (80, false, nil, "save 20 %"),
-            (81, false, .dictionaryOff, "save 19 %"), (81, true, .coversURL, "save 19 %"),
-            (130, false, .dictionaryOff, "cost 30 % more"), (10, true, nil, "save 90 %"),
-        ] as [(Int, Bool, RouteGain.Advice?, String)])
+            (10, .sameURL, nil, "save 90 %"), (79, .sameURL, nil, "save 21 %"),
+            (80, .sameURL, nil, "save 20 %"),
+            (81, .sameURL, .dictionaryOff, "save 19 %"), (81, .otherURL, .coversURL, "save 19 %"),
+            (81, .built, .otherBuilt, "save 19 %"), (130, .sameURL, .dictionaryOff, "cost 30 % more"),
+            (10, .otherURL, nil, "save 90 %"),
+        ] as [(Int, RouteGain.Source, RouteGain.Advice?, String)])
     func `a small or negative gain names the setting that helps`(
-        delta: Int, isAcrossURLs: Bool, advice: RouteGain.Advice?, words: String
+        delta: Int, source: RouteGain.Source, advice: RouteGain.Advice?, words: String
     ) throws {
         let report = try #require(
-            Self.reports(16, delta: delta, plain: 100, isAcrossURLs: isAcrossURLs).first)
+            Self.reports(16, delta: delta, plain: 100, over: source).first)
         #expect(report.advice == advice)
         let text = report.text(of: "/api")
         #expect(text.contains("route /api: deltas \(words)"))
         #expect(text.contains("dictionary: off") == (advice == .dictionaryOff))
         #expect(text.contains("covers: url") == (advice == .coversURL))
+        #expect(text.contains("remove `built`") == (advice == .otherBuilt))
     }
 
     @Test func `the advice is about the samples since the last report alone`() {
@@ -170,7 +174,7 @@ private let second = Feed.bytes(version: 1, items: 40)
         let reports = (0..<32).compactMap { number in
             gain.count(bodyBytes: 1_000, deltaBytes: 90)
             return gain.sample(
-                bodyBytes: 1_000, deltaBytes: 90, plainBytes: 100, isAcrossURLs: number < 16,
+                bodyBytes: 1_000, deltaBytes: 90, plainBytes: 100, over: number < 16 ? .otherURL : .sameURL,
                 now: 1_000_000 + number * 3600)
         }
         #expect(reports.map(\.advice) == [.coversURL, .dictionaryOff])
@@ -184,7 +188,7 @@ private let second = Feed.bytes(version: 1, items: 40)
             gain.count(bodyBytes: 1_000, deltaBytes: number % 10 == 0 ? 100 : 1)
             guard number % 10 == 1 else { continue }
             report = gain.sample(
-                bodyBytes: 1_000, deltaBytes: 1, plainBytes: 50, isAcrossURLs: false, now: 1_000_000)
+                bodyBytes: 1_000, deltaBytes: 1, plainBytes: 50, over: .sameURL, now: 1_000_000)
         }
         let sum = try #require(report).sum
         #expect(sum.deltaBytes == 16 * 100 + 136 && sum.plainBytes == 152 * 50 && sum.count == 16)

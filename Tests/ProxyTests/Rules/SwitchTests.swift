@@ -113,6 +113,8 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(
             try proxy.admin("GET /dictionaries HTTP/1.1", "Host: localhost").text
                 == #"{"dictionaries":"off","configured":"off"}"# + "\n")
+        #expect(try proxy.read("/routes").list("routes")[0].text("dictionaries") == "off")
+        #expect(try proxy.report().routes[0].mode == "off")
     }
 
     @Test func `a reload goes by the configuration again`() throws {

@@ -19,6 +19,7 @@ private let body = Feed.bytes(version: 0, items: 40)
         ("Cache-Control: max-age=0", "expired"), ("Cache-Control: max-age=5\r\nAge: 5", "expired"),
         ("ETag: \"v1\"", "etag-only"), ("X-Nothing: 1", "etag-only"),
         ("Expires: Fri, 01 Jan 2021 00:00:00 GMT", "expired"), ("Expires: 0", "expired"),
+        ("Cache-Control: max-age=60\r\nDate: Fri, 01 Jan 2021 00:00:00 GMT", "expired"),
     ])
     func `every such answer is counted with its reason, and one warning an hour names the route`(
         field: String, reason: String
