@@ -72,7 +72,7 @@ extension AdminStatus {
         let context = context
         guard context.configuration.admin != nil else { return nil }
         let routes = context.routeNames.texts
-        let samples = MetricSample.summed(counters.read().counters.flatMap { $0.bodySamples(routes: routes) })
+        let samples = MetricSample.summed(counters().counters.flatMap { $0.bodySamples(routes: routes) })
         let live = SavingsReport.Live.byRoute(samples, context.gain.totals).values
         let bytes = BodyBytes(live.map { BodyBytes($0) })
         return .init(

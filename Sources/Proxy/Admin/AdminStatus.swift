@@ -12,7 +12,8 @@ internal import Synchronization
 final class AdminStatus: Sendable {
     private let current: Guarded<ProxyContext>
     let loops: [EventLoop]
-    let counters: LoopCounterReader
+    /// Asks the loops for their counters; blocks for at most two seconds.
+    let counters: @Sendable () -> LoopReading
     let history = AdminHistory()
     private let sink: LogSink?
     private let logThreshold: LogThreshold
@@ -25,7 +26,7 @@ final class AdminStatus: Sendable {
 
     init(
         context: ProxyContext, loops: [EventLoop], sink: LogSink?, logThreshold: LogThreshold,
-        counters: LoopCounterReader
+        counters: @escaping @Sendable () -> LoopReading
     ) {
         current = Guarded(context)
         self.loops = loops
@@ -123,7 +124,7 @@ final class AdminStatus: Sendable {
     func snapshot() -> Snapshot {
         let context = context
         let routes = context.routeNames.texts
-        let reading = counters.read()
+        let reading = counters()
         let counters = reading.counters
         let samples =
             MetricSample.summed(counters.flatMap { $0.samples(routes: routes) })

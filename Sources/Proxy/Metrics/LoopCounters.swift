@@ -256,3 +256,10 @@ final class LoopMetrics {
 
     init(routes: Int) { counters = LoopCounters(routes: routes) }
 }
+
+/// The counters of all loops, as far as they are known.
+struct LoopReading: Sendable {
+    let counters: [LoopCounters]
+    /// The number of loops that did not respond, whose counters are older.
+    let silentLoops: Int
+}

@@ -6,12 +6,6 @@ internal import Primitives
 /// A loop that does not respond counts with what it said last, since a sum of counters must not fall: Prometheus would take
 /// that for a restart. Safe from any thread.
 final class LoopCounterReader: Sendable {
-    struct Reading: Sendable {
-        let counters: [LoopCounters]
-        /// The number of loops that did not respond.
-        let silentLoops: Int
-    }
-
     private let parts: [ProxyServer.LoopPart]
     /// What each loop said last.
     private let latest: Guarded<[LoopCounters?]>
@@ -22,7 +16,7 @@ final class LoopCounterReader: Sendable {
     }
 
     /// Returns the counters of all loops; blocks for at most two seconds.
-    func read() -> Reading {
+    func read() -> LoopReading {
         let silentLoops = Guarded(parts.count)
         let asked = DispatchGroup()
         for (index, part) in parts.enumerated() {
@@ -33,7 +27,7 @@ final class LoopCounterReader: Sendable {
             }
         }
         _ = asked.wait(timeout: .now() + .seconds(2))
-        return Reading(
+        return LoopReading(
             counters: latest.withLock { $0.compactMap(\.self) }, silentLoops: silentLoops.withLock { $0 })
     }
 }

@@ -88,7 +88,7 @@ package final class ProxyServer: Sendable {
         status = AdminStatus(
             context: context, loops: parts.map(\.loop), sink: accessLog?.sink,
             logThreshold: logThreshold ?? LogThreshold(context.configuration.log.level),
-            counters: LoopCounterReader(parts))
+            counters: LoopCounterReader(parts).read)
         names = NameWatches(context.upstreams) { [parts] in
             for part in parts { part.perform { own, _ in own.refreshUpstreams() } }
         }
