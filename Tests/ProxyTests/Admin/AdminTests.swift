@@ -135,7 +135,7 @@ private let typed = "Content-Type: application/json"
                 begun.open()
                 gate.wait()
             }
-            return []
+            return LoopReading(counters: [], silentLoops: 0)
         }
         let address = Endpoint.ip(try #require(IPAddress("127.0.0.1")), port: 0)
         let socket = try #require(try ListeningSocket.open(address, count: 1).first)

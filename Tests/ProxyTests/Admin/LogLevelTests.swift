@@ -37,7 +37,9 @@ extension TestProxy {
                 logged.withLock { $0.append(text) }
             }, loopCount: 1, links: LinkTerms())
         defer { context.store.close() }
-        let status = AdminStatus(context: context, loops: [], sink: nil, logThreshold: threshold) { [] }
+        let status = AdminStatus(context: context, loops: [], sink: nil, logThreshold: threshold) {
+            LoopReading(counters: [], silentLoops: 0)
+        }
         for level in [Configuration.Log.Level.error, .warning] { status.logLevel = level }
         let starts = logged.withLock { $0.map { $0.prefix { $0 != "(" } } }
         #expect(starts == ["log.level is error, was info ", "log.level is warning, was error "])
