@@ -61,7 +61,7 @@ package struct PatternIndex: Sendable {
             for position in node.positions {
                 let candidate = positions[position]
                 if let best, candidate > best { break }
-                if counts(candidate), patterns[candidate].matches(text, query: query, within: &budget) {
+                if counts(candidate), patterns.span[candidate].matches(text, query: query, within: &budget) {
                     best = candidate
                     break
                 }

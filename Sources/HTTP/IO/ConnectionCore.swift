@@ -41,7 +41,11 @@ final class ConnectionCore {
         lastWrite = now
     }
 
-    func takeTransport() -> (any ConnectionTransport)? { transport.take() }
+    func takeTransport() -> (any ConnectionTransport)? {
+        let taken = transport
+        transport = nil
+        return taken
+    }
 
     // MARK: Readiness
 

@@ -53,7 +53,7 @@ package struct Headers: Sendable {
         name.write(into: &block)
         let nameEnd = block.count - 2
         block.append(decimal: number)
-        block.append("\r\n")
+        endLine()
         addLine(id: name.id, start: start, nameEnd: nameEnd, end: block.count)
     }
 
@@ -68,7 +68,7 @@ package struct Headers: Sendable {
         name.write(into: &block)
         let nameEnd = block.count - 2
         block.append(value)
-        block.append("\r\n")
+        endLine()
         addLine(id: name.id, start: start, nameEnd: nameEnd, end: block.count)
     }
 
@@ -78,7 +78,7 @@ package struct Headers: Sendable {
         block.append(name)
         block.append(": ")
         block.append(value)
-        block.append("\r\n")
+        endLine()
         addLine(id: id, start: start, nameEnd: start + name.count, end: block.count)
     }
 
@@ -99,6 +99,11 @@ package struct Headers: Sendable {
         let start = block.count
         block.append(other.extracting(Int(line.start)..<Int(line.end)))
         addLine(id: line.id, start: start, nameEnd: start + Int(line.nameEnd - line.start), end: block.count)
+    }
+
+    private mutating func endLine() {
+        block.append(ASCII.carriageReturn)
+        block.append(ASCII.lineFeed)
     }
 
     private mutating func addLine(id: UInt8, start: Int, nameEnd: Int, end: Int) {

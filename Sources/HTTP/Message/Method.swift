@@ -40,6 +40,28 @@ package enum Method: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    // Declared, because callers in other modules reach a derived one by its witness.
+    package static func == (one: Method, other: Method) -> Bool {
+        if case .other(let text) = one, case .other(let otherText) = other { return text == otherText }
+        return one.number == other.number
+    }
+
+    private var number: Int {
+        switch self {
+        case .get: 0
+        case .head: 1
+        case .post: 2
+        case .put: 3
+        case .delete: 4
+        case .options: 5
+        case .trace: 6
+        case .connect: 7
+        case .patch: 8
+        case .query: 9
+        case .other: 10
+        }
+    }
+
     package var text: String {
         switch self {
         case .get: "GET"

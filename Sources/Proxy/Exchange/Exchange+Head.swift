@@ -24,7 +24,9 @@ extension Exchange {
         }
         let obstacle = Eligibility.obstacle(
             request: facts, response: draft.response.facts, policy: route.policy)
-        let isHeld = obstacle == nil || obstacle == .ineligibleSize || draft.response.target != nil
+        let isHeld =
+            obstacle == nil || draft.response.target != nil
+            || obstacle == .ineligibleSize && takesMadeTag(draft.response)
         guard isHeld, !isEventStream, canHold(framing) else { return stream(draft, nil) }
         var length: Int?
         if case .length(let count) = framing, takesHeldBody { length = Int(count) }
