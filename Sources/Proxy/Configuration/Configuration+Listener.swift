@@ -36,6 +36,12 @@ extension Configuration {
         package var server = TLSServerSettings(certificates: [])
         package var clientSubjectField: String?
 
+        /// The setting `client_auth`; nil without an authority, since it has no effect then.
+        var clientAuthentication: TLSServerSettings.ClientAuthentication? {
+            get { server.clientAuthority == nil ? nil : server.clientAuthentication }
+            set { if let newValue { server.clientAuthentication = newValue } }
+        }
+
         /// The settings in the form that `TLSServerContext` takes.
         package func settings(_ protocols: HTTPProtocols) -> TLSServerSettings {
             var settings = server
@@ -129,8 +135,8 @@ extension Settings {
             "client_ca", \.server.clientAuthority, .optional(.path), example: "/etc/dictum/tls/client-ca.pem",
             "The authorities for client certificates, in PEM. Without it, clients are not asked for one."),
         .value(
-            "client_auth", \.server.clientAuthentication,
-            .choice(["required": .required, "optional": .optional]),
+            "client_auth", \.clientAuthentication,
+            .optional(.choice(["required": .required, "optional": .optional])), example: "required",
             "With client_ca: optional also accepts clients without a certificate."),
         .value(
             "client_subject_field", \.clientSubjectField, .optional(.fieldName), example: "x-client-subject",
