@@ -189,16 +189,11 @@ extension SettingType where Value == String {
     static let strictTransportSecurity = word(
         "a value of Strict-Transport-Security, such as \"max-age=31536000; includeSubDomains\""
     ) { text in
-        let parts = text.split(separator: ";", omittingEmptySubsequences: false).map {
-            $0.filter { $0 != " " }
-        }
-        let ages = parts.filter { $0.lowercased().hasPrefix("max-age=") }
-        let isKnown = parts.allSatisfy {
-            ages.contains($0) || ["includesubdomains", "preload"].contains($0.lowercased())
-        }
-        guard isKnown, ages.count == 1, let digits = ages.first?.dropFirst(8) else { return false }
-        return 1...10 ~= digits.utf8.count && digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 })
-            && Set(parts).count == parts.count
+        let parts = text.split(separator: ";").map { $0.trimmed.lowercased() }.filter { !$0.isEmpty }
+        let ages = parts.filter { $0.hasPrefix("max-age=") }
+        let isKnown = parts.allSatisfy { ages.contains($0) || ["includesubdomains", "preload"].contains($0) }
+        guard isKnown, ages.count == 1, let digits = ages.first?.utf8.dropFirst(8) else { return false }
+        return 1...10 ~= digits.count && digits.allSatisfy(ASCII.isDigit) && Set(parts).count == parts.count
     }
 
     static let alternativeServices = word(#"a value of Alt-Svc, such as 'h3=":443"; ma=86400'"#) {
