@@ -44,6 +44,7 @@ extension Configuration {
             configuration.checkUpstreamTLS(&reader)
             configuration.checkAddresses(&reader)
             configuration.checkMemory(&reader)
+            configuration.checkOwnFields(&reader)
             configuration.readAdminToken(&reader)
             if looksAround { configuration.checkSurroundings(&reader) }
         }
