@@ -24,10 +24,13 @@ package enum Announcement: Sendable, Equatable {
 
 extension RouteConfiguration {
     /// The announcement in effect: routes without dictionaries announce only what they list.
-    var announcementInUse: Announcement { announcement ?? (dictionary == nil ? .off : .auto) }
+    var announcementInUse: Announcement {
+        get { announcement ?? (dictionary == nil ? .off : .auto) }
+        set { announcement = newValue }
+    }
 }
 
-extension SettingType where Value == Announcement? {
+extension SettingType where Value == Announcement {
     /// `auto`, `off`, or a list of paths.
     static let announcement = {
         let path = SettingType<Announcement.Target>.scalar(
@@ -47,10 +50,9 @@ extension SettingType where Value == Announcement? {
             },
             write: { announcement in
                 switch announcement {
-                case nil, .auto?: "auto"
-                case .off?: "off"
-                case .paths(let targets)? where targets.isEmpty: "off"
-                case .paths(let targets)?: list.write(targets)
+                case .auto: "auto"
+                case .off: "off"
+                case .paths(let targets): targets.isEmpty ? "off" : list.write(targets)
                 }
             })
     }()

@@ -25,7 +25,7 @@ extension Settings {
         .value(
             "address", \.address, .listenAddressOrOff, "The address to listen at. off: no admin listener."),
         .value(
-            "token", \.token, .secret(bytes: 16...1024), example: "${DICTUM_ADMIN_TOKEN}",
+            "token", \.token, .adminToken, example: "${DICTUM_ADMIN_TOKEN}",
             """
             Requests with `Authorization: Bearer ...` and this token are allowed from everywhere. Without it, requests that do \
             not come from localhost may only use the health probes.
@@ -36,21 +36,25 @@ extension Settings {
     ]
 }
 
-extension Configuration {
-    private static let tokenBytes = 16...1024
+extension SettingType where Value == String? {
+    fileprivate static let tokenBytes = 16...1024
+    fileprivate static let adminToken = secret(bytes: tokenBytes)
+}
 
+extension Configuration {
     mutating func readAdminToken(_ reader: inout SettingsReader) {
         guard let file = admin?.tokenFile, let node = reader.node(of: "admin.token_file") else { return }
         guard admin?.token == nil else {
             return reader.report(
                 "admin has both token and token_file: expected one of them", at: node.position)
         }
-        let expectation = "a readable file with \(Self.tokenExpectation) on one line"
+        let type = SettingType<String?>.adminToken
+        let expectation = "a readable file with \(type.expectation) on one line"
         guard let text = Self.text(ofFile: file) else {
             return reader.report(
                 "admin.token_file cannot be read: expected \(expectation)", at: node.position)
         }
-        guard Self.tokenBytes ~= text.utf8.count, text.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
+        guard text.isSecret(bytes: SettingType.tokenBytes) else {
             // Not quoted, as it is a secret.
             return reader.report(
                 "admin.token_file has an invalid token: expected \(expectation)", at: node.position)
@@ -58,14 +62,10 @@ extension Configuration {
         admin?.tokenOfFile = text
     }
 
-    private static var tokenExpectation: String {
-        "\(tokenBytes.lowerBound) to \(tokenBytes.upperBound) visible ASCII characters"
-    }
-
     /// Returns the text of a small file without its last line end; nil if it cannot be read.
     private static func text(ofFile path: String) -> String? {
         guard let handle = FileHandle(forReadingAtPath: path),
-            let data = try? handle.read(upToCount: tokenBytes.upperBound + 2)
+            let data = try? handle.read(upToCount: SettingType.tokenBytes.upperBound + 2)
         else { return nil }
         var text = String(decoding: data, as: UTF8.self)
         if text.last?.isNewline == true { text.removeLast() }
@@ -74,8 +74,7 @@ extension Configuration {
 
     /// Warns if other machines reach the admin listener but have no way to use it.
     mutating func warnOfAdmin(_ reader: SettingsReader) {
-        guard let admin, admin.tokenInUse == nil, case .tcp(let host, _)? = admin.address,
-            host.lowercased() != "localhost", IPAddress(host)?.isLoopback != true,
+        guard let admin, admin.tokenInUse == nil, admin.address?.mayBeRemote == true,
             let node = reader.node(of: "admin.address")
         else { return }
         warn(

@@ -2,21 +2,23 @@ internal import Dictionaries
 internal import HTTP
 
 extension Configuration {
-    /// Reports addresses that are given twice, or that another one covers, so that a start would fail; port 0 stands
-    /// for a different port each time.
+    /// Reports addresses that are given twice, or that another one covers, so that a start would fail.
+    ///
+    /// Port 0 stands for a different port each time, but two listeners with one text would share what goes by it.
     func checkAddresses(_ reader: inout SettingsReader) {
         var takers: [(name: String, address: ConfiguredAddress)] = []
         var names = listeners.enumerated().map { ("listeners[\($0)]", $1.address, $1.reusesPort) }
         if let address = admin?.address { names.append(("admin", address, false)) }
         for (name, address, sharesPort) in names {
-            if case .tcp(_, port: 0) = address { continue }
+            let isFree = if case .tcp(_, port: 0) = address { true } else { false }
+            if isFree, name == "admin" { continue }
             let node = reader.node(of: name + ".address")
             // The default stands in for an address that could not be read; that address has been reported
             // already.
             if let node, reader.hasProblem(inLine: node.position.line) { continue }
             let twin = takers.first { $0.address == address }
             // With reuse_port the later one is opened beside the others.
-            let other = sharesPort ? nil : takers.first { $0.address.overlaps(address) }
+            let other = sharesPort || isFree ? nil : takers.first { $0.address.overlaps(address) }
             takers.append((name, address))
             guard let taker = twin ?? other else { continue }
             let text = node?.kind ?? "\"\(String(describing: address).shortened)\" by default"
@@ -120,10 +122,14 @@ extension Configuration {
         warnOfAnnouncements(reader)
         warnOfUnusedUpstreams(reader)
         warnOfNoEffect(reader)
+        warnOfIdleDictionaries(reader)
         warnOfTrust(reader)
         warnOfRequestID(reader)
         warnOfAdmin(reader)
         warnOfCertificates(reader)
+        // The paths of some APIs all end with a slash.
+        let endsUsually =
+            routes.count { $0.match.patterns.contains { $0.text.hasSuffix("/") && $0.text != "/" } } > 1
         for (place, route) in routes.enumerated() {
             guard let node = reader.node(of: "routes[\(place)].match") else { continue }
             if route.match.patterns.contains(where: \.text.readsLikeRegularExpression) {
@@ -133,7 +139,7 @@ extension Configuration {
                     text, as in /api/*, while . and $ match themselves
                     """, at: node.position)
             }
-            if let text = narrowPattern(of: route) {
+            if let text = narrowPattern(of: route, endsUsually: endsUsually) {
                 warn("routes[\(place)].match is \(node.kind)\(text)", at: node.position)
             }
             guard
@@ -165,7 +171,9 @@ extension Configuration {
     }
 
     /// Returns a warning of a pattern that seems to be meant for everything below a path, and is not; nil without one.
-    private func narrowPattern(of route: RouteConfiguration) -> String? {
+    ///
+    /// `endsUsually` says that a slash at the end is no exception in these routes.
+    private func narrowPattern(of route: RouteConfiguration, endsUsually: Bool) -> String? {
         // The page of a folder has such a path.
         if case .paths? = route.announcement { return nil }
         for pattern in route.match.patterns where !pattern.text.contains("?") {
@@ -173,7 +181,7 @@ extension Configuration {
             if text.hasSuffix("/**") {
                 return ": * alone matches any text, with slashes; did you mean \"\(text.dropLast())\"?"
             }
-            guard text.hasSuffix("/"), text != "/", let whole = try? URLPattern(text + "*"),
+            guard text.hasSuffix("/"), text != "/", !endsUsually, let whole = try? URLPattern(text + "*"),
                 !routes.contains(where: { $0.match.patterns.contains { $0.covers(whole) } })
             else { continue }
             return

@@ -36,6 +36,12 @@ extension Configuration {
         package var server = TLSServerSettings(certificates: [])
         package var clientSubjectField: String?
 
+        /// The setting `client_auth`; nil without an authority, since it has no effect then.
+        var clientAuthentication: TLSServerSettings.ClientAuthentication? {
+            get { server.clientAuthority == nil ? nil : server.clientAuthentication }
+            set { if let newValue { server.clientAuthentication = newValue } }
+        }
+
         /// The settings in the form that `TLSServerContext` takes.
         package func settings(_ protocols: HTTPProtocols) -> TLSServerSettings {
             var settings = server
@@ -129,8 +135,8 @@ extension Settings {
             "client_ca", \.server.clientAuthority, .optional(.path), example: "/etc/dictum/tls/client-ca.pem",
             "The authorities for client certificates, in PEM. Without it, clients are not asked for one."),
         .value(
-            "client_auth", \.server.clientAuthentication,
-            .choice(["required": .required, "optional": .optional]),
+            "client_auth", \.clientAuthentication,
+            .optional(.choice(["required": .required, "optional": .optional])), example: "required",
             "With client_ca: optional also accepts clients without a certificate."),
         .value(
             "client_subject_field", \.clientSubjectField, .optional(.fieldName), example: "x-client-subject",
@@ -183,16 +189,11 @@ extension SettingType where Value == String {
     static let strictTransportSecurity = word(
         "a value of Strict-Transport-Security, such as \"max-age=31536000; includeSubDomains\""
     ) { text in
-        let parts = text.split(separator: ";", omittingEmptySubsequences: false).map {
-            $0.filter { $0 != " " }
-        }
-        let ages = parts.filter { $0.lowercased().hasPrefix("max-age=") }
-        let isKnown = parts.allSatisfy {
-            ages.contains($0) || ["includesubdomains", "preload"].contains($0.lowercased())
-        }
-        guard isKnown, ages.count == 1, let digits = ages.first?.dropFirst(8) else { return false }
-        return 1...10 ~= digits.utf8.count && digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 })
-            && Set(parts).count == parts.count
+        let parts = text.split(separator: ";").map { $0.trimmed.lowercased() }.filter { !$0.isEmpty }
+        let ages = parts.filter { $0.hasPrefix("max-age=") }
+        let isKnown = parts.allSatisfy { ages.contains($0) || ["includesubdomains", "preload"].contains($0) }
+        guard isKnown, ages.count == 1, let digits = ages.first?.utf8.dropFirst(8) else { return false }
+        return 1...10 ~= digits.count && digits.allSatisfy(ASCII.isDigit) && Set(parts).count == parts.count
     }
 
     static let alternativeServices = word(#"a value of Alt-Svc, such as 'h3=":443"; ma=86400'"#) {

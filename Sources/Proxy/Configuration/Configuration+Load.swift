@@ -30,7 +30,9 @@ extension Configuration {
     package static func parse(
         _ bytes: [UInt8], environment: [String: String] = [:], looksAround: Bool = false
     ) throws(ConfigurationError) -> Configuration {
-        guard let text = String(validating: bytes, as: UTF8.self) else {
+        // Some editors put a byte order mark in front.
+        let content = bytes.dropFirst(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0)
+        guard let text = String(validating: content, as: UTF8.self) else {
             throw ConfigurationError("the file is not text: expected UTF-8")
         }
         var document = ConfigurationText()
@@ -42,6 +44,7 @@ extension Configuration {
             configuration.checkUpstreamTLS(&reader)
             configuration.checkAddresses(&reader)
             configuration.checkMemory(&reader)
+            configuration.checkOwnFields(&reader)
             configuration.readAdminToken(&reader)
             if looksAround { configuration.checkSurroundings(&reader) }
         }

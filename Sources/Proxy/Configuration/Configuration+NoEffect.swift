@@ -39,6 +39,36 @@ extension Configuration {
         }
     }
 
+    /// Warns of settings about dictionaries, where no route uses them in such a way.
+    mutating func warnOfIdleDictionaries(_ reader: SettingsReader) {
+        if !dictionariesOn {
+            for key in ["mode"] + routes.indices.map({ "routes[\($0)].mode" }) {
+                guard let node = reader.node(of: key), case .scalar("observe") = node.content else {
+                    continue
+                }
+                warn("\(key): observe has no effect with dictionaries: off", at: node)
+            }
+        }
+        let users = dictionariesOn ? routes.filter { $0.dictionary != nil } : []
+        if experiment != nil, users.allSatisfy(observes) {
+            warn("experiment compares nothing: no route sends deltas", at: reader.node(of: "experiment"))
+        }
+        if observe != Observe(), !users.contains(where: observes) {
+            warn("observe has no effect: no route is observed", at: reader.node(of: "observe"))
+        }
+        for (place, route) in routes.enumerated() {
+            guard let dictionary = route.dictionary, compression.minSize > dictionary.maxBody else {
+                continue
+            }
+            warn(
+                "compression.min_size is larger than max_body of routes[\(place)], which has no dictionaries then",
+                at: reader.node(of: "compression.min_size"))
+        }
+        if let admin, admin.address == nil, admin.token != nil || admin.tokenFile != nil {
+            warn("admin has no effect with address: off", at: reader.node(of: "admin"))
+        }
+    }
+
     /// Warns about trust in everybody, and about listeners whose peers nobody trusts to say who the client is.
     mutating func warnOfTrust(_ reader: SettingsReader) {
         let items = reader.node(of: "trusted_proxies")?.items ?? []
@@ -57,15 +87,34 @@ extension Configuration {
             }
         }
         guard trustedProxies.allSatisfy({ $0 == .loopback || $0 == .unix }) else { return }
-        for (place, listener) in listeners.enumerated() where listener.proxyProtocol {
-            guard case .tcp(let host, _) = listener.address, host.lowercased() != "localhost",
-                IPAddress(host)?.isLoopback != true
-            else { continue }
+        for (place, listener) in listeners.enumerated()
+        where listener.proxyProtocol && listener.address.mayBeRemote {
             warn(
                 """
                 listeners[\(place)].proxy_protocol: connections from other machines are closed, because trusted_proxies has none \
                 of them: add the network of the balancer
                 """, at: reader.node(of: "listeners[\(place)].proxy_protocol"))
+        }
+    }
+
+    /// Reports changes of routes to fields that Dictum fills: those would do something else, or nothing.
+    func checkOwnFields(_ reader: inout SettingsReader) {
+        // Servers that pass fields on as variables do not tell these names apart.
+        let normal = { (name: String) in name.lowercased().replacing("_", with: "-") }
+        var setters = Dictionary(
+            listeners.compactMap(\.tls?.clientSubjectField).map { (normal($0), "client_subject_field") }
+        ) { $1 }
+        if let requestID { setters[normal(requestID)] = "request_id" }
+        for (place, route) in routes.enumerated() {
+            let edits = route.headers.request
+            for (key, names) in [("set", edits.set.map(\.name)), ("remove", edits.remove)] {
+                for name in names {
+                    guard let setter = setters[normal(name)] else { continue }
+                    reader.report(
+                        "\(name) is set by \(setter): expected another field",
+                        of: "routes[\(place)].headers.request.\(key)")
+                }
+            }
         }
     }
 

@@ -55,11 +55,6 @@ extension SettingType where Value == Double {
         return scalar(
             "a percentage from \(text(bounds.lowerBound)) to \(text(bounds.upperBound)), such as 5%",
             write: { text(($0 * 1_000_000).rounded() / 10_000) },
-            read: { word in
-                guard word.hasSuffix("%"), word.utf8.first.map({ (0x30...0x39).contains($0) }) == true,
-                    let percent = Double(word.dropLast()), bounds ~= percent
-                else { return nil }
-                return percent / 100
-            })
+            read: { Quantity.percent($0).flatMap { bounds ~= $0 ? $0 / 100 : nil } })
     }
 }

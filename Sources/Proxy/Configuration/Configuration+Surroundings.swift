@@ -29,11 +29,12 @@ extension Configuration {
 
     /// Warns of listeners that cannot be opened here.
     private mutating func checkListeners(_ reader: SettingsReader) {
-        for (place, listener) in listeners.enumerated() {
-            let key = "listeners[\(place)].address"
+        var addresses = listeners.enumerated().map { ("listeners[\($0)].address", $1.address) }
+        if let address = admin?.address { addresses.append(("admin.address", address)) }
+        for (key, address) in addresses {
             let position = reader.position(of: key)
-            switch listener.address {
-            case .tcp(let host, _) where listener.address.endpoints.isEmpty:
+            switch address {
+            case .tcp(let host, _) where address.endpoints.isEmpty:
                 warn("\(key): \(host) does not resolve here: serve would not start", at: position)
             case .tcp: break
             case .unix(let path):
@@ -100,12 +101,16 @@ extension Configuration {
         warn("store.path: \(problem), or dictionaries are kept in memory only", at: position)
     }
 
-    /// Warns if the folder of the access log is missing: `serve` would not start.
+    /// Warns if the access log cannot be written, or not be made: `serve` would not start.
     private mutating func checkLogFolder(_ reader: SettingsReader) {
         guard let file = log.access.file else { return }
-        let isFolder = FileKind(of: file) == .folder
-        guard let problem = isFolder ? "\(file) is a folder: name a file" : Self.problem(ofFolderOf: file)
-        else { return }
+        let problem =
+            switch FileKind(of: file) {
+            case nil: Self.problem(ofFolderOf: file)
+            case .folder?: "\(file) is a folder: name a file"
+            case .some: Self.problem(ofWriting: file)
+            }
+        guard let problem else { return }
         warn(
             "log.access.file: \(problem), or serve does not start",
             at: reader.position(of: "log.access.file"))
@@ -116,9 +121,12 @@ extension Configuration {
         let folder = URL(filePath: path).deletingLastPathComponent().path
         guard let kind = FileKind(of: folder) else { return "\(folder) does not exist: create it" }
         if kind != .folder { return "\(folder) is not a folder: choose another path" }
-        if FileManager.default.isWritableFile(atPath: folder) { return nil }
-        return
-            "this user cannot write to \(folder): run check as the service's user, or change its owner"
+        return problem(ofWriting: folder)
+    }
+
+    private static func problem(ofWriting path: String) -> String? {
+        if FileManager.default.isWritableFile(atPath: path) { return nil }
+        return "this user cannot write to \(path): run check as the service's user, or change its owner"
     }
 }
 

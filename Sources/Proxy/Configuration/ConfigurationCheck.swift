@@ -29,9 +29,10 @@ package struct ConfigurationCheck: Sendable, Encodable {
     package init(_ configuration: Configuration) {
         warnings = configuration.warnings
         routes = configuration.routes.map { route in
-            guard let policy = route.dictionary else {
+            guard configuration.dictionariesOn, let policy = route.dictionary else {
+                let covers = configuration.dictionariesOn ? "off" : "off (dictionaries: off)"
                 return Route(
-                    match: route.text, covers: "off", upstream: route.upstream,
+                    match: route.text, covers: covers, upstream: route.upstream,
                     stripPrefix: route.stripPrefix?.text, examples: [])
             }
             var examples: [Example] = []

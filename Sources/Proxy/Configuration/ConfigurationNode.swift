@@ -31,7 +31,7 @@ struct ConfigurationNode: Sendable {
     var kind: String {
         switch content {
         case .nothing: "nothing"
-        case .scalar(let text): "\"\(text.withoutCredentials.shortened)\""
+        case .scalar(let text): "\"\(text.withoutUserInformation.shortened)\""
         // Where another number is expected, "a list" alone would say that it should be a list.
         case .list(let items): items.isEmpty ? "an empty list" : "a list of \(items.count)"
         case .mapping(let entries): entries.isEmpty ? "an empty mapping" : "a mapping"
@@ -40,6 +40,13 @@ struct ConfigurationNode: Sendable {
 }
 
 extension String {
+    /// The text with all between `://` and the last `@` replaced: a password in a mistaken URL has any characters.
+    fileprivate var withoutUserInformation: String {
+        guard let start = firstRange(of: "://")?.upperBound, let mark = self[start...].lastIndex(of: "@")
+        else { return self }
+        return self[..<start] + EffectiveValue.redacted + self[mark...]
+    }
+
     /// The text on one line, at most 60 characters long, for error texts.
     var shortened: String { shortened(to: 60) }
 

@@ -15,7 +15,7 @@ struct ConfigurationText {
         "anchors and aliases are not supported: expected the value itself, in quotes if it begins with & or *"
 
     private(set) var problems: [ConfigurationError.Problem] = []
-    /// The covers of what may be anchors and aliases, if the text has both.
+    /// The covers of what may be anchors and aliases, if the text may have anchors.
     private var covered: CoveredMarks?
     /// The place of the first anchor or alias.
     private var alias: ConfigurationNode.Position?
@@ -130,9 +130,12 @@ struct ConfigurationText {
         if words.contains("alias") {
             return "quotes around a value that begins with *, which stands for an alias in YAML"
         }
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
         let line = mark.line >= 1 && mark.line <= lines.count ? lines[mark.line - 1].unicodeScalars : .init()
-        switch line.dropFirst(max(mark.column - 1, 0)).first {
+        let before = line.prefix(max(mark.column - 1, 0))
+        let first = line.dropFirst(before.count).first
+        switch first {
+        case ":" where before.contains(":"): return "quotes around a value with a colon"
         case "\t": return "spaces instead of the tab, since YAML does not indent with tabs"
         case "@", "`", "%": return "quotes around a value that begins with this character"
         default: break
@@ -141,7 +144,9 @@ struct ConfigurationText {
             let place = context.map { " that begins in line \($0.mark.line)" } ?? ""
             return "`,` or `\(closing)` here, in the \(closing == "]" ? "list" : "mapping")\(place)"
         }
-        return indentation(lines.prefix(max(mark.line, 0))) ?? "`key: value`"
+        // A key that is too deep continues the value above, up to its colon.
+        let isIndentation = first == ":" || before.allSatisfy { $0 == " " }
+        return (isIndentation ? indentation(lines.prefix(max(mark.line, 0))) : nil) ?? "`key: value`"
     }
 
     /// Returns the advice for a last line whose indentation none of the lines above has; nil for any other.
@@ -181,8 +186,17 @@ struct ConfigurationText {
         .init(line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
     }
 
+    /// Reports a tag, which would have no effect.
+    private mutating func reportTag(of node: Node, at position: ConfigurationNode.Position) {
+        guard ![Tag.Name.str, .seq, .map].contains(.init(rawValue: node.tag.rawValue)) else { return }
+        report(
+            position.line, position.column,
+            "tags are not supported: expected the value itself, in quotes if it begins with !")
+    }
+
     private mutating func convert(_ node: Node, depth: Int) -> ConfigurationNode {
         let position = Self.position(of: node)
+        reportTag(of: node, at: position)
         guard depth < Self.depthMax else {
             report(
                 position.line, position.column, "nested too deeply: expected at most \(Self.depthMax) levels")
@@ -232,6 +246,7 @@ struct ConfigurationText {
         var seen: Set<String> = []
         for (key, value) in mapping {
             let position = Self.position(of: key)
+            reportTag(of: key, at: position)
             guard case .scalar(let scalar) = key else {
                 report(
                     position.line, position.column,

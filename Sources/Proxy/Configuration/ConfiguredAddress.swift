@@ -28,6 +28,12 @@ package enum ConfiguredAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// True unless a listener there surely serves this machine alone.
+    var mayBeRemote: Bool {
+        guard case .tcp(let host, _) = self else { return false }
+        return host.lowercased() != "localhost" && IPAddress(host)?.isLoopback != true
+    }
+
     /// The addresses that it stands for, best first; resolving a name blocks.
     var endpoints: [Endpoint] {
         switch self {

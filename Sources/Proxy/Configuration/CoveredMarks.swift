@@ -9,14 +9,14 @@ struct CoveredMarks {
     let anchor: ConfigurationNode.Position?
     private let covers: [Unicode.Scalar: Unicode.Scalar]
 
-    /// Returns nil unless the text has marks of both kinds: an anchor alone multiplies nothing, and YAML refuses an alias alone.
+    /// Returns nil without a mark that may begin an anchor: YAML itself refuses an alias alone.
     init?(_ source: String) {
         var scalars = Array(source.unicodeScalars)
         var scan = Scan()
         for index in scalars.indices.dropLast() {
             scan.take(index, scalars[index], before: scalars[index + 1])
         }
-        guard Set(scan.places.map { scalars[$0] }).count == 2 else { return nil }
+        guard scan.places.contains(where: { scalars[$0] == "&" }) else { return nil }
         let used = Set(scalars)
         var free = (UInt32(0xE100)...0xF8FF).lazy.compactMap(Unicode.Scalar.init)
             .filter { !used.contains($0) }.makeIterator()

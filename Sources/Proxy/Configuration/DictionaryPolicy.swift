@@ -80,7 +80,7 @@ extension Settings {
             "covers", \.coversText, .covers,
             """
             The URLs that a response is a dictionary for. path: its path with any query; url: its path and query; pattern: \
-            everything that this route matches; or a template that names groups of the match, such as /app/<name>.*.js.
+            everything that the same pattern of match matches; or a template that names groups of the match, such as /app/<name>.*.js.
             """),
         .value(
             "methods", \.methods, .list(.choice(["GET": .get, "QUERY": .query, "POST": .post]), 1...3),

@@ -8,10 +8,18 @@ package struct HostPatterns: Sendable, Equatable {
     /// The maximum length of a host; names of DNS have 253 bytes at most.
     static let bytesMax = 256
 
-    /// The patterns in their order, in lower case.
+    /// The patterns in their order, in normal form.
     let patterns: [String]
 
-    init(_ patterns: [String]) { self.patterns = patterns.map { $0.lowercased() } }
+    init(_ patterns: [String]) { self.patterns = patterns.map { Self.normal($0.lowercased()) } }
+
+    /// Returns a host in lower case with the usual text of an IPv6 address (RFC 5952).
+    private static func normal(_ host: String) -> String {
+        guard host.hasPrefix("["), host.hasSuffix("]"),
+            let address = IPAddress(String(host.dropFirst().dropLast()))
+        else { return host }
+        return "[\(address.text)]"
+    }
 
     /// The patterns as the name of the route has them.
     var text: String { patterns.joined(separator: ",") }
@@ -60,7 +68,7 @@ package struct HostPatterns: Sendable, Equatable {
         if end > bytes.startIndex, bytes[bytes.index(before: end)] == UInt8(ascii: ".") {
             end = bytes.index(before: end)
         }
-        return end == bytes.endIndex ? authority : String(authority[..<end])
+        return normal(end == bytes.endIndex ? authority : String(authority[..<end]))
     }
 }
 

@@ -50,11 +50,6 @@ package final class PathPrefix: Sendable {
 
     /// Returns what follows the prefix in a path with or without a query; nil if it does not begin with these segments.
     private func rest(of path: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        let plain = text.utf8
-        if path.starts(with: plain) {
-            let rest = path.dropFirst(plain.count)
-            if rest.isEmpty || Self.endsSegment(rest[rest.startIndex]) { return rest }
-        }
         var rest = path
         for segment in segments {
             guard rest.first == UInt8(ascii: "/") else { return nil }

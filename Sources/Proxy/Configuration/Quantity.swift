@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// A kind of number with a unit: the durations and sizes of the configuration.
 struct Quantity: Sendable {
     /// The units with their factors, largest first.
@@ -22,6 +24,15 @@ struct Quantity: Sendable {
         }
         let (value, overflow) = number.multipliedReportingOverflow(by: unit.worth)
         return !overflow && bounds ~= value ? value : nil
+    }
+
+    /// Returns the number in front of `%`, with or without a fraction; nil for any other text.
+    static func percent(_ text: String) -> Double? {
+        let number = text.dropLast()
+        guard text.hasSuffix("%"), number.first != ".",
+            number.utf8.allSatisfy({ ASCII.isDigit($0) || $0 == UInt8(ascii: ".") })
+        else { return nil }
+        return Double(number)
     }
 
     /// Returns the value in the largest unit that divides it.

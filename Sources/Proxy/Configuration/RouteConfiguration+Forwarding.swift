@@ -60,12 +60,18 @@ extension RouteConfiguration {
     private func checkPrefix(_ reader: inout SettingsReader) {
         guard let prefix = stripPrefix, let node = reader.node(of: "strip_prefix") else { return }
         let other = match.patterns.first { pattern in
-            pattern.text != prefix.text && !pattern.text.hasPrefix(prefix.text + "/")
+            // Behind fixed text a question mark begins the query.
+            pattern.text != prefix.text
+                && !["/", "?"].contains { pattern.text.hasPrefix(prefix.text + $0) }
         }
         guard let other else { return }
+        let expected =
+            other.text.contains("{")
+            ? "patterns without braces, such as [\(prefix.text), \(prefix.text)/*]"
+            : "the start of every match, such as \(Self.firstSegment(of: other))"
         reader.descend("strip_prefix") {
             $0.reportUnexpected(
-                node, expected: "the start of every match, such as \(Self.firstSegment(of: other))",
+                node, expected: expected,
                 because: "\(other.text) does not begin with it")
         }
     }

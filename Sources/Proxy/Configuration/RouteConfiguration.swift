@@ -127,7 +127,7 @@ extension Settings {
             """),
         .section("limits", \.limits, routeLimits, "Limits of this route."),
         .value(
-            "announce", \.announcement, .announcement, example: "[/api/feed]",
+            "announce", \.announcementInUse, .announcement, example: "[/api/feed]",
             """
             The dictionaries of other paths that documents of this route announce by Link, at most four per document. auto: \
             those of public paths that clients fetch after the document, as long as that saves bytes; nothing if dictionary is \

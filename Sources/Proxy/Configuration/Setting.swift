@@ -116,6 +116,10 @@ struct Setting<Target>: Sendable {
                     target[keyPath: path] = nil
                     return
                 }
+                // Off by default means that nothing turns it on but its settings.
+                if case .nothing = entry.value.content, target[keyPath: path] == nil {
+                    return reader.reportUnexpected(entry.value, expected: expectation)
+                }
                 var value = target[keyPath: path] ?? fresh
                 var node = entry.value
                 if case .scalar(let given) = node.content {

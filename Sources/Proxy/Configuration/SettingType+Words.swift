@@ -5,9 +5,7 @@ internal import Primitives
 extension SettingType where Value == String {
     /// The name of a request field, with an optional `*` at either end.
     static let fieldPattern = word("the name of a field, such as x-api-key, x-auth-request-* or *-token") {
-        text in
-        let word = text.hasPrefix("*") ? text.dropFirst() : text[...]
-        return (word.hasSuffix("*") ? word.dropLast() : word).isToken
+        $0.withoutOuterStars.map(\.isToken) == true
     }
 
     /// The name of a field that Dictum fills, in lower case.
@@ -20,7 +18,7 @@ extension SettingType where Value == String {
 
     /// A host with an optional port, or a pattern of hosts.
     static let authority = word("a host, such as api.example.com, *.example.com or localhost:8080") {
-        AuthorityNames.isItem($0)
+        $0.contains("*") ? AuthorityNames.isItem($0) : HostAndPort($0) != nil
     }
 
     /// A media type (RFC 9110 section 8.3.1) without parameters; `*` stands for any characters.
@@ -29,8 +27,9 @@ extension SettingType where Value == String {
         return parts.count == 2 && parts.allSatisfy(\.isToken)
     }
 
-    static let queryName = word("the name of a query parameter, such as access_token") { text in
+    static let queryName = word("the name of a query parameter, such as access_token or *session*") { text in
         1...256 ~= text.utf8.count && text.utf8.allSatisfy { 0x21...0x7E ~= $0 && !"&=#".utf8.contains($0) }
+            && text.withoutOuterStars != nil
     }
 
     /// The URLs that a response covers; templates are checked once the route has been read.
@@ -80,9 +79,7 @@ extension SettingType where Value == String? {
             "\(bytes.lowerBound) to \(bytes.upperBound) visible ASCII characters",
             write: { _ in "" }, redact: { $0 == nil ? "" : EffectiveValue.redacted },
             parse: { text throws(SettingFault) in
-                guard bytes ~= text.utf8.count, text.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
-                    throw .unquoted("invalid secret")
-                }
+                guard text.isSecret(bytes: bytes) else { throw .unquoted("invalid secret") }
                 return text
             })
     }
@@ -97,11 +94,31 @@ extension SettingType where Value == Priority {
             if let urgency = urgencies[text] { return Priority(urgency: urgency) }
             let priority = Priority(parsing: text.utf8.span)
             // Text that a client may send and that is ignored is a mistake here.
-            let isWhole = priority.text.filter { $0 != " " } == text.filter { $0 != " " }
+            let isWhole = parameters(of: text) == parameters(of: priority.text)
             return isWhole && priority != Priority() ? priority : nil
         })
 
+    /// Returns the members of a dictionary in one order (RFC 8941 section 3.2); a true one needs no value.
+    private static func parameters(of text: String) -> [String] {
+        text.split(separator: ",", omittingEmptySubsequences: false)
+            .map { $0.trimmed == "i=?1" ? "i" : $0.trimmed }.sorted()
+    }
+
     private static let urgencies: [String: UInt8] = ["interactive": 1, "background": 5, "bulk": 7]
+}
+
+extension String {
+    /// True for visible ASCII characters, as many as permitted.
+    func isSecret(bytes: ClosedRange<Int>) -> Bool {
+        bytes ~= utf8.count && utf8.allSatisfy { 0x21...0x7E ~= $0 }
+    }
+
+    /// The text without a `*` at either end, which stands for any characters; nil if it has another, which would not.
+    fileprivate var withoutOuterStars: Substring? {
+        let word = dropFirst(hasPrefix("*") ? 1 : 0)
+        let inner = word.dropLast(word.hasSuffix("*") ? 1 : 0)
+        return inner.contains("*") ? nil : inner
+    }
 }
 
 extension Substring {

@@ -137,10 +137,7 @@ extension SettingType where Value == Double {
         read: { text in
             if text.saysOff { return 0 }
             if text == "true" || text == "on" { return 1 }
-            guard text.hasSuffix("%"), text.utf8.first.map({ (0x30...0x39).contains($0) }) == true,
-                let percent = Double(text.dropLast()), 0...100 ~= percent
-            else { return nil }
-            return percent / 100
+            return Quantity.percent(text).flatMap { 0...100 ~= $0 ? $0 / 100 : nil }
         })
 }
 

@@ -116,9 +116,9 @@ struct SettingsReader {
             ]
             : path.count == 2 && path[0] == "routes"
                 ? [("routes[].dictionary", Settings.dictionary.map(\.key))] : []
-        return inner.first { $0.1.contains(key) }.map {
-            "it is a key of \($0.0): indent it as deep as the others there"
-        }
+        let homes = inner.filter { $0.1.contains(key) }.map(\.0)
+        guard !homes.isEmpty else { return nil }
+        return "it is a key of \(homes.joined(separator: " and of ")): indent it as deep as the others there"
     }
 
     /// Returns a scalar's text with `${NAME}` expanded, or nil after reporting an error.

@@ -12,7 +12,7 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
     case wrongInheritance(String)
     case unknownUpstream(String, setting: String = "upstream")
     /// The upstream is one of the proxy's own listeners.
-    case ownUpstream(String, listener: String)
+    case ownUpstream(String, listener: String, setting: String = "upstream")
     case accessLog(String, String)
     case store(String)
     /// These settings cannot change in a reload.
@@ -23,7 +23,7 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .cannotListen(let address, let why):
             "cannot listen on \(address): \(why); choose another address with --listen, or stop the process using it"
-        case .ownUpstream(let url, let listener):
+        case .ownUpstream(let url, let listener, _):
             "--upstream \(url) leads to \(listener), where this proxy itself listens; give the address of the API, or "
                 + "another --listen"
         case .unknownUpstream(let host, _):
@@ -50,8 +50,8 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
             why
         case .unknownUpstream(let host, let setting):
             "the upstream's name \(host) has no address; check `\(setting).urls` and the name service"
-        case .ownUpstream(let url, let listener):
-            "the upstream \(url) leads to \(listener), where this proxy itself listens; check `upstream.urls` and `listeners`"
+        case .ownUpstream(let url, let listener, let setting):
+            "the upstream \(url) leads to \(listener), where this proxy itself listens; check `\(setting).urls` and `listeners`"
         case .accessLog(let path, let why):
             "cannot open the access log \(path): \(why); check `log.access.file`"
         case .store(let why):

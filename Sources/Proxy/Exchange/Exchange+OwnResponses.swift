@@ -94,9 +94,9 @@ extension Exchange {
 
     /// Returns the URL of a request by https, at a port; nil if it names no host.
     static func secureLocation(of request: RequestHead, port: UInt16) -> String? {
-        guard let authority = request.authority, let name = HostAndPort(authority), !name.host.isEmpty
-        else { return nil }
-        let host = name.host.contains(":") ? "[\(name.host)]" : name.host
+        guard let host = request.authority.map(HostPatterns.host), HostAndPort(host) != nil else {
+            return nil
+        }
         let target = request.target.form == .asterisk ? "/" : String(request.target.pathAndQuery.span)
         return "https://\(host)\(port == 443 ? "" : ":\(port)")\(target)"
     }

@@ -5,9 +5,12 @@ final class HostIndex: Sendable {
     struct Members: Sendable {
         private var words: [UInt64]
 
-        init(count: Int, where isMember: (Int) -> Bool) {
-            words = Array(repeating: 0, count: (count + 63) / 64)
-            for place in 0..<count where isMember(place) { words[place >> 6] |= 1 << UInt64(place & 63) }
+        init(count: Int) { words = Array(repeating: 0, count: (count + 63) / 64) }
+
+        mutating func insert(_ place: Int) { words[place >> 6] |= 1 << UInt64(place & 63) }
+
+        mutating func formUnion(_ other: Members) {
+            for index in words.indices { words[index] |= other.words[index] }
         }
 
         func contains(_ place: Int) -> Bool { words[place >> 6] >> UInt64(place & 63) & 1 == 1 }
@@ -19,15 +22,28 @@ final class HostIndex: Sendable {
 
     /// Returns nil if no route names a host.
     init?(_ routes: [HostPatterns?]) {
-        let names = Set(routes.compactMap(\.?.patterns).joined())
-        guard !names.isEmpty else { return nil }
-        others = Members(count: routes.count) { routes[$0] == nil }
-        var members: [String: Members] = [:]
-        for name in names {
-            let one = HostPatterns([name])
-            members[name] = Members(count: routes.count) { routes[$0]?.covers(one) ?? true }
+        let none = Members(count: routes.count)
+        var others = none
+        var own: [String: Members] = [:]
+        for (place, hosts) in routes.enumerated() {
+            if hosts == nil { others.insert(place) }
+            for name in hosts?.patterns ?? [] { own[name, default: none].insert(place) }
         }
-        self.members = members
+        guard !own.isEmpty else { return nil }
+        self.others = others
+        members = Dictionary(
+            uniqueKeysWithValues: own.map { name, members in
+                var all = members
+                all.formUnion(others)
+                for domain in Self.domains(above: name) { all.formUnion(own[domain] ?? none) }
+                return (name, all)
+            })
+    }
+
+    /// Returns the patterns that a host may be below, the longest domain first, whose members include those of the others.
+    private static func domains(above host: String) -> some Sequence<String> {
+        host.utf8.indices.lazy.filter { $0 > host.startIndex && host.utf8[$0] == UInt8(ascii: ".") }
+            .map { "*" + host[$0...] }
     }
 
     /// Returns the routes that may be for an authority; requests without one have no host.
@@ -37,11 +53,8 @@ final class HostIndex: Sendable {
         // No pattern is longer, and each label costs a look-up.
         guard host.utf8.count <= HostPatterns.bytesMax else { return others }
         if let exact = members[host] { return exact }
-        // The longest domain first: its patterns are below all shorter ones.
-        var rest = host[...]
-        while let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) {
-            if dot > host.startIndex, let below = members["*" + rest[dot...]] { return below }
-            rest = rest[rest.utf8.index(after: dot)...]
+        for domain in Self.domains(above: host) {
+            if let below = members[domain] { return below }
         }
         return others
     }

@@ -320,7 +320,9 @@ enum OwnUpstream {
     static func check(_ servers: [UpstreamServer], _ listeners: some Sequence<Endpoint>) throws(StartError) {
         for listener in listeners {
             for server in servers where server.target.endpoint.leads(to: listener) {
-                throw .ownUpstream(server.text, listener: listener.text)
+                throw .ownUpstream(
+                    server.text, listener: listener.text, setting: Configuration.Upstream.key(of: server.name)
+                )
             }
         }
     }

@@ -186,6 +186,12 @@ internal import Testing
                 "dictum.yaml:4:9: warning: store.path: \(folder.path)/none does not exist"))
     }
 
+    /// Starts a program that the permissions of files hold for, as they do not for root by its capabilities.
+    private static let withoutRoot =
+        geteuid() == 0
+        ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]
+        : ["/usr/bin/env"]
+
     @Test func `a key in a folder that is closed to this user is refused by check and by the start`() throws {
         let folder = try TemporaryFolder()
         try FileManager.default.createDirectory(
@@ -198,22 +204,36 @@ internal import Testing
             store: {path: "\(folder.file("closed"))/d.sqlite"}
             """
         try folder.write(Array(text.utf8), to: "dictum.yaml")
-        // Root may search every folder by its capabilities.
-        let launcher =
-            geteuid() == 0
-            ? ["/usr/bin/setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]
-            : ["/usr/bin/env"]
         for (command, status) in [("check", Int32(78)), ("serve", 1)] {
             let result = try RunningProcess.run(
-                launcher.dropFirst() + [
+                Self.withoutRoot.dropFirst() + [
                     RunningProcess.dictum, command, "--config", folder.file("dictum.yaml"),
                 ],
-                of: launcher[0])
+                of: Self.withoutRoot[0])
             #expect(result.status == status)
             #expect(
                 result.errors.contains("closed/d.sqlite.key cannot be opened (Permission denied)"),
                 "\(result.errors)")
         }
+    }
+
+    @Test func `an access log that this user may not write is warned of, though its folder is open`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write([], to: "access.log")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o444], ofItemAtPath: folder.file("access.log"))
+        let text = """
+            upstream: {urls: ["http://127.0.0.1:9"]}
+            store: {path: ":memory:"}
+            log: {access: {file: "\(folder.file("access.log"))"}}
+            """
+        try folder.write(Array(text.utf8), to: "dictum.yaml")
+        let result = try RunningProcess.run(
+            Self.withoutRoot.dropFirst() + [
+                RunningProcess.dictum, "check", "--config", folder.file("dictum.yaml"),
+            ],
+            of: Self.withoutRoot[0])
+        #expect(result.errors.contains("log.access.file: this user cannot write to"), "\(result.errors)")
     }
 
     @Test func `a port that needs a capability is refused with its name`() throws {

@@ -187,6 +187,7 @@ private let body = Feed.bytes(version: 3, items: 200)
     @Test(arguments: [
         ("https", "GET /a/b?c=d HTTP/1.1\r\nHost: api.test", 301, "https://api.test/a/b?c=d"),
         ("https", "GET / HTTP/1.1\r\nHost: api.test:8080", 301, "https://api.test/"),
+        ("https", "GET / HTTP/1.1\r\nHost: api.test.:8080", 301, "https://api.test/"),
         ("https:8443", "GET / HTTP/1.1\r\nHost: api.test:8080", 301, "https://api.test:8443/"),
         ("https:8443", "GET /a HTTP/1.1\r\nHost: [::1]:8080", 301, "https://[::1]:8443/a"),
         ("https", "POST /a HTTP/1.1\r\nHost: api.test\r\nContent-Length: 0", 308, "https://api.test/a"),

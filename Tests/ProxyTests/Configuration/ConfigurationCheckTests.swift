@@ -60,7 +60,7 @@ import Testing
         ("match: [/a, /api/]", #"where /api/ matches that path alone; did you mean "/api/*"?"#),
         ("match: /api/**", #"is "/api/**": * alone matches any text, with slashes; did you mean "/api/*"?"#),
         ("match: [/api/, /api/*]", nil), ("match: /api/}, {match: /api/*", nil),
-        ("match: /api/}, {match: /*", nil),
+        ("match: /api/}, {match: /*", nil), ("match: /api/}, {match: /items/", nil),
         ("match: /", nil), ("match: \"/a?b=/\"", nil), ("match: /docs/, announce: [/feed]", nil),
     ])
     func `a match that seems to be meant for all below a path, and is not, is told`(
@@ -117,6 +117,8 @@ import Testing
         #expect(impersonal.scope?.hasSuffix("one user is no dictionary") == true)
         let off = try route("off")
         #expect(off.delivery == nil && off.browsers == nil)
+        let none = ConfigurationCheck(try configuration("dictionaries: off\nroutes: [{match: /a}]")).lines
+        #expect(none[1...] == ["route /a covers off (dictionaries: off)"])
         let lines = ConfigurationCheck(try configuration("routes: [{match: /a}]")).lines
         #expect(
             lines[1...2] == ["route /a covers path", "  delivery: auto"]
@@ -138,6 +140,12 @@ import Testing
                 && name[0].hasPrefix(
                     "upstream.urls[1]: the host name of http://nowhere.invalid:80 does not resolve"),
             "\(name)")
+        let admin = try warnings(
+            "upstream: {urls: [\"http://127.0.0.1:9\"]}\nstore: {path: ':memory:'}\nadmin: {address: \"nowhere.invalid:1\"}"
+        )
+        #expect(
+            admin.contains { $0.hasPrefix("admin.address: nowhere.invalid does not resolve here") },
+            "\(admin)")
         let missing = try warnings(
             "upstream: {urls: [\"http://127.0.0.1:9\"]}\nstore: {path: /nowhere/at/all/d.sqlite}")
         #expect(

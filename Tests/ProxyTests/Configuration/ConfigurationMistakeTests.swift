@@ -61,6 +61,7 @@ func mistakes(inWhole bytes: [UInt8]) -> [String] {
             "unknown key \"routes[0].covers\": it is a key of routes[].dictionary: indent it"
         ),
         ("urls: [http://u]", "unknown key \"urls\": it is a key of upstream: indent it"),
+        ("tls: {}", "unknown key \"tls\": it is a key of upstream and of listeners[]: indent it"),
         ("<<: {}", "2:1: unknown key \"<<\": expected one of listeners, "),
         ("routes: [{match: /a, dictionary: {delivry: auto}}]", "\"delivery\"?"),
         ("[a]: b", "2:1: this key is not plain text"),
@@ -89,6 +90,18 @@ func mistakes(inWhole bytes: [UInt8]) -> [String] {
             "personal_query[1] is a list of 1: expected the name of a query parameter"
         ),
         ("personal_fields: [\"a b\"]", "personal_fields[0] is \"a b\": expected the name of a field"),
+        ("personal_fields: [x-*-id]", "personal_fields[0] is \"x-*-id\": expected the name of a field"),
+        ("personal_fields: [\"**token\"]", "personal_fields[0] is \"**token\": expected the name of a field"),
+        ("personal_query: [user*id]", "personal_query[0] is \"user*id\": expected the name of a query"),
+        ("experiment: ~", "experiment is nothing: expected on, off, or a mapping"),
+        ("server_timing: null", "server_timing is nothing: expected on, off, or a mapping"),
+        ("upstreams: {a: {urls: [http://u], health: }}", "upstreams.a.health is nothing: expected on, off"),
+        ("authorities: [\"::1\"]", "authorities[0] is \"::1\": expected a host"),
+        ("authorities: [\"[::1\"]", "expected a host"), ("authorities: [\":8080\"]", "expected a host"),
+        ("authorities: [a..b]", "expected a host"), ("authorities: [\"example.com:\"]", "expected a host"),
+        ("authorities: [\"example.com:99999\"]", "expected a host"),
+        ("log: {access: 0x1%}", "log.access is \"0x1%\": expected true, false, or a share"),
+        ("experiment: {holdout: 0x1%}", "experiment.holdout is \"0x1%\": expected a percentage"),
         (
             "compression: {codings: [br, gzp]}",
             "compression.codings[1] is \"gzp\": expected dcz, dcb, zstd, br or gzip"
@@ -158,6 +171,18 @@ func mistakes(inWhole bytes: [UInt8]) -> [String] {
         let found = mistakes("routes: [{match: /a, dictionary: \(dictionary)}]")
         #expect(found.count == 1)
         #expect(found.first?.contains(expected) == true, "\(found)")
+    }
+
+    @Test(arguments: [
+        ("max-age=31536000; includeSubDomains", true), ("max-age=31536000;", true),
+        ("MAX-AGE=0 ; preload", true), ("max-age=3 1536000; include SubDomains", false), ("preload", false),
+        ("max-age=1; preload; Preload", false), ("max-age=1; max-age=1", false),
+    ])
+    func `the directives of hsts stand once, as RFC 6797 writes them`(value: String, isValid: Bool) {
+        let found = mistakes("listeners: [{address: \"127.0.0.1:1\", hsts: \"\(value)\"}]")
+        // A valid one is told to need TLS.
+        #expect(
+            found.contains { $0.contains("expected a value of Strict-Transport") } == !isValid, "\(found)")
     }
 
     @Test(arguments: ["\"private, max-age=60\"", "no-cache", "max-age=0", "public"])

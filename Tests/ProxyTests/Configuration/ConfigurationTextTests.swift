@@ -48,7 +48,9 @@ import Testing
         ("personal_query: [*x]", "f:1:18: ", "quotes around a value that begins with *"),
         ("log: @a", "f:1:6: ", "quotes around a value that begins with this character"),
         ("store: %a", "f:1:8: ", "quotes around a value that begins with this character"),
-        ("a: b: c", "f:1:5: ", "`key: value`"),
+        ("a: b: c", "f:1:5: ", "quotes around a value with a colon"),
+        ("log:\n  level: a: b", "f:2:11: ", "quotes around a value with a colon"),
+        ("listeners:\n  - address: [::1]:8080", "f:2:15: ", "quotes around a value with a colon"),
     ])
     func `what YAML takes for something else is told with what to write`(
         text: String, place: String, remedy: String
@@ -66,6 +68,10 @@ import Testing
         ),
         (
             "log:\n  level: info\n access: on\n",
+            "an indentation of 0 or 2 spaces, as a line above has, instead of 1"
+        ),
+        (
+            "log:\r\n  level: info\r\n access: on\r\n",
             "an indentation of 0 or 2 spaces, as a line above has, instead of 1"
         ),
         ("upstream:\n  urls: [http://u\nlog: {}\n", "`,` or `]` here, in the list that begins in line 2"),
@@ -114,6 +120,27 @@ import Testing
     func `anchors and aliases are found wherever they are`(text: String, line: Int, column: Int) {
         let found = mistakes(text).filter { $0.contains("anchors and aliases") }
         #expect(found.count == 1 && found[0].hasPrefix("f:\(line):\(column): "), "\(mistakes(text))")
+    }
+
+    @Test(arguments: [
+        ("request_id: !env HOME", "f:2:13: tags are not supported"),
+        ("log: !x {level: info}", "f:2:6: tags are not supported"),
+        ("routes: !x [{match: /a}]", "f:2:9: tags are not supported"),
+        ("!x log: {}", "f:2:1: tags are not supported"),
+        ("log: &a {level: info}", "f:2:6: anchors and aliases are not supported"),
+        ("log: {level: &a info}", "f:2:14: anchors and aliases are not supported"),
+        ("&a log: {}", "f:2:1: anchors and aliases are not supported"),
+    ])
+    func `tags, and anchors without an alias, are refused, since they would have no effect`(
+        text: String, expected: String
+    ) {
+        let found = mistakes(text).filter { $0.contains("not supported") }
+        #expect(found.count == 1 && found[0].hasPrefix(expected), "\(found)")
+    }
+
+    @Test func `a byte order mark is no part of the text`() throws {
+        let text = "log: {level: info}\nupstream: {urls: [http://u]}"
+        #expect(try Configuration.parse([0xEF, 0xBB, 0xBF] + text.utf8).upstream.urls.count == 1)
     }
 
     @Test func `marks by the hundred thousand in one line are looked at once`() {

@@ -95,6 +95,10 @@ import Testing
             "listeners: [{address: \"127.0.0.1:9901\"}]",
             "f:2:23: admin.address is \"127.0.0.1:9901\" by default, which listeners[0] uses too: expected a different address"
         ),
+        (
+            "listeners: [{address: \"a:0\"}, {address: \"a:0\"}]",
+            "f:2:41: listeners[1].address is \"a:0\", which listeners[0] uses too: expected a different address"
+        ),
     ])
     func `an address that is given twice is a mistake at the second`(text: String, expected: String) {
         #expect(mistakes(text) == [expected])
@@ -129,7 +133,7 @@ import Testing
         "listeners: [{address: \"0.0.0.0:1\"}, {address: \"[::1]:1\"}, {address: \"127.0.0.1:2\"}]",
         "listeners: [{address: \"127.0.0.1:1\"}, {address: \"127.0.0.2:1\"}, {address: \"[::1]:1\"}]",
         "listeners: [{address: \"0.0.0.0:0\"}, {address: \"127.0.0.1:0\"}]",
-        "listeners: [{address: \"a:0\"}, {address: \"a:0\"}]\nadmin: {address: \"a:0\"}",
+        "listeners: [{address: \"a:0\"}]\nadmin: {address: \"a:0\"}",
         "listeners: [{address: \"a:1\"}, {address: \"a:2\"}, {address: \"b:1\"}, {address: \"unix:/a\"}]",
         "listeners: [{address: \"127.0.0.1:9901\"}]\nadmin: off", "admin: {address: off}",
     ])

@@ -1,4 +1,5 @@
 import Foundation
+import HTTP
 import TestSupport
 import Testing
 
@@ -44,6 +45,15 @@ import Testing
         for effect in ReloadEffect.allCases {
             #expect(Settings.all.changes(effect, from: one, to: two).isEmpty)
         }
+    }
+
+    @Test func `what has an effect only beside another setting is shown only beside that`() throws {
+        var settings = try configuration("routes: [{match: /a, dictionary: off}]")
+        settings.listeners[0].tls = Configuration.TLS()
+        let yaml = EffectiveConfiguration(settings).yaml
+        #expect(yaml.contains("announce: off") && !yaml.contains("client_auth"), "\(yaml)")
+        settings.listeners[0].tls?.server.clientAuthority = "/ca.pem"
+        #expect(EffectiveConfiguration(settings).yaml.contains("client_auth: required"))
     }
 
     @Test func `secrets are left out, wherever they stand`() throws {

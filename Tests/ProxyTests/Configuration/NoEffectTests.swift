@@ -24,6 +24,19 @@ import Testing
         ("trusted_proxies: [loopback, 0.0.0.0/0]", "trusted_proxies has \"0.0.0.0/0\", which is everybody"),
         ("trusted_proxies: [\"::/0\"]", "trusted_proxies has \"::/0\", which is everybody"),
         ("trusted_proxies: [10.1.2.3/8]", "stands for all addresses with the same 8 bits"),
+        ("mode: observe\ndictionaries: off", "mode: observe has no effect with dictionaries: off"),
+        (
+            "routes: [{match: /a, mode: observe}]\ndictionaries: off",
+            "routes[0].mode: observe has no effect with dictionaries: off"
+        ),
+        ("experiment: on\ndictionaries: off", "experiment compares nothing: no route sends deltas"),
+        ("experiment: on\nmode: observe", "experiment compares nothing: no route sends deltas"),
+        ("observe: {cpu: 1%}", "observe has no effect: no route is observed"),
+        (
+            "compression: {min_size: 2MiB}\nroutes: [{match: /a, dictionary: {max_body: 1MiB}}]",
+            "compression.min_size is larger than max_body of routes[0], which has no dictionaries then"
+        ),
+        ("admin: {address: off, token: 0123456789abcdef}", "admin has no effect with address: off"),
         (
             "listeners: [{address: \"0.0.0.0:1\", proxy_protocol: on}]",
             "listeners[0].proxy_protocol: connections from other machines are closed"
@@ -40,6 +53,9 @@ import Testing
         "trusted_proxies: [10.1.2.3, 10.0.0.0/8, \"2001:db8::/32\"]",
         "listeners: [{address: \"0.0.0.0:1\", proxy_protocol: on}]\ntrusted_proxies: [10.0.0.0/8]",
         "listeners: [{address: \"127.0.0.1:1\", proxy_protocol: on}]",
+        "experiment: on\nmode: observe\nroutes: [{match: /a, mode: live}, {match: /b}]",
+        "admin: {address: off}",
+        "observe: {cpu: 1%}\nroutes: [{match: /a, mode: observe}]", "experiment: off\ndictionaries: off",
     ])
     func `a setting with an effect is not`(text: String) throws {
         #expect(try warnings(text) == [])
@@ -68,11 +84,12 @@ import Testing
             mistakes(listener).contains { $0.contains("tls.client_auth has no effect without client_ca") })
     }
 
-    @Test func `the user information of a URL is not repeated`() {
-        let text = "upstream: {urls: [\"http://user:s3cret@h\"]}"
+    @Test(arguments: ["user:s3cret", "user:s/3cret", "user:s 3cret", "user:3cret@s"])
+    func `the user information of a URL is not repeated`(user: String) {
+        let text = "upstream: {urls: [\"http://\(user)@h\"]}"
         let found = mistakes(inWhole: Array(text.utf8))
         #expect(
-            found.count == 1 && !found[0].contains("s3cret") && found[0].contains("(redacted)@h"), "\(found)")
+            found.count == 1 && !found[0].contains("3cret") && found[0].contains("(redacted)@h"), "\(found)")
     }
 
     @Test(arguments: [

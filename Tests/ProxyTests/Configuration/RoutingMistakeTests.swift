@@ -43,6 +43,18 @@ import Testing
             "routes: [{match: /a, headers: {request: {set: {X-A: a, x-a: b}}}}]",
             "routes[0].headers.request.set.x-a: given twice: expected each field once"
         ),
+        (
+            "routes: [{match: /a, headers: {request: {set: {x_request-id: a}}}}]",
+            "routes[0].headers.request.set: x_request-id is set by request_id: expected another field"
+        ),
+        (
+            "routes: [{match: /a, headers: {request: {remove: [A, X-Request-ID]}}}]",
+            "routes[0].headers.request.remove: X-Request-ID is set by request_id: expected another field"
+        ),
+        (
+            "routes: [{match: \"/api{/*}?\", strip_prefix: /api}]",
+            "(/api{/*}? does not begin with it): expected patterns without braces, such as [/api, /api/*]"
+        ),
         ("routes: [{match: /a, limits: {rate: 5}}]", "routes[0].limits.rate is \"5\": expected a rate"),
     ])
     func `a mistake is told with what was expected`(text: String, expected: String) {
@@ -75,6 +87,19 @@ import Testing
     func `upstreams by name are checked like the one without`(text: String, expected: String) {
         let found = mistakes(inWhole: Array(text.utf8))
         #expect(found.contains { $0.contains(expected) }, "\(found)")
+    }
+
+    @Test func `the field of client_subject_field is not a route's either`() {
+        let listener =
+            "listeners: [{address: \"127.0.0.1:1\", tls: {client_ca: /c, client_subject_field: x-s}}]"
+        let found = mistakes(listener + "\nroutes: [{match: /a, headers: {request: {set: {X-S: a}}}}]")
+        #expect(
+            found.contains { $0.contains("set: X-S is set by client_subject_field: expected") }, "\(found)")
+    }
+
+    @Test(arguments: ["/api?q=*", "/api", "/api/*", "/api/:id?"])
+    func `a prefix may be stripped where every path begins with it, whatever the query`(match: String) {
+        #expect(mistakes("routes: [{match: \"\(match)\", strip_prefix: /api}]") == [])
     }
 
     @Test func `an upstream that no route chooses gives a warning with its place`() throws {

@@ -12,6 +12,7 @@ internal import Testing
         ("*.example.com", "a.example.com", true), ("*.example.com", "a.b.example.com:1", true),
         ("*.example.com", "example.com", false), ("*.example.com", "xexample.com", false),
         ("*.example.com", ".example.com", false), ("*.example.com", "a.example.com.evil.test", false),
+        ("[::1]", "[0:0:0:0:0:0:0:1]:80", true), ("[2001:DB8:0::1]", "[2001:db8::1]", true),
         ("[::1]", "[::1]", true), ("[::1]", "[::1]:8080", true), ("[::1]", "[::2]", false),
         ("127.0.0.1", "127.0.0.1:80", true), ("localhost", "localhost", true),
     ])

@@ -75,6 +75,10 @@ internal import Testing
     @Test func `a reload that has the proxy be its own upstream is refused`() throws {
         let proxy = try TestProxy(json([1, 2, 3]))
         let own = try #require(proxy.server.urls.first)
+        let named = "upstreams: {a: {urls: [\"\(own)\"]}}\nroutes: [{match: \"/*\", upstream: a}]"
+        #expect {
+            try proxy.reload(named)
+        } throws: { "\($0)".contains("check `upstreams.a.urls`") }
         #expect {
             try proxy.server.reload(TestProxy.configuration(proxy.origin, urls: [own]))
         } throws: { error in

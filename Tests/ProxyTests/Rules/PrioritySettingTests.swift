@@ -20,6 +20,7 @@ private let body = Feed.bytes(version: 0, items: 40)
     @Test(arguments: [
         ("interactive", "u=1"), ("background", "u=5"), ("bulk", "u=7"), ("u=0", "u=0"), ("i", "i"),
         ("\"u=2,i\"", "u=2, i"), ("\"u=6, i=?0\"", "u=6, i=?0"),
+        ("\"i, u=2\"", "u=2, i"), ("\"i=?1\"", "i"),
     ])
     func `a route's priority is a field of its responses`(setting: String, field: String) throws {
         let proxy = try TestProxy(json(body), routes(setting))
@@ -39,7 +40,9 @@ private let body = Feed.bytes(version: 0, items: 40)
         #expect(try proxy.fetch("/feed").values("Priority") == [field])
     }
 
-    @Test(arguments: ["urgent", "u=8", "u=-1", "\"u=1, x\"", "\"u=1,\"", "\"\"", "7", "U=1", "[bulk]"])
+    @Test(arguments: [
+        "urgent", "u=8", "u=-1", "\"u=1, x\"", "\"u=1,\"", "\"u=1, u=1\"", "\"\"", "7", "U=1", "[bulk]",
+    ])
     func `anything else is a mistake`(setting: String) {
         #expect(throws: ConfigurationError.self) { try configuration(routes(setting)) }
     }
