@@ -145,7 +145,9 @@ internal import Testing
         let proxy = try TestProxy.learning()
         try proxy.visit()
         #expect(proxy.learnedRow?.proven == 20)
-        _ = try proxy.admin("POST /purge?route=/items/:id HTTP/1.1", "Host: localhost")
+        let answer = try proxy.admin(
+            "POST /purge?route=/items/:id HTTP/1.1", "Host: localhost", "Content-Type: application/json")
+        #expect(answer.status == 200)
         #expect(proxy.learnedRow?.proven == 0)
         proxy.comeBack()
         try proxy.wait(for: .fewProven)
