@@ -40,7 +40,7 @@ enum OutputFormat {
     /// Returns a number with its noun in singular or plural.
     static func count(_ number: Int, _ noun: String) -> String {
         if number == 1 { return "1 \(noun)" }
-        return "\(grouped(number)) \(noun == "body" ? "bodies" : noun + "s")"
+        return "\(number) \(noun == "body" ? "bodies" : noun + "s")"
     }
 
     /// Escapes control characters in text from outside, which a terminal might obey.
