@@ -109,7 +109,8 @@ enum EstimateText {
     /// Returns the sentences about clients.
     static func clientLines(of resource: ResourceEstimate) -> [String] {
         guard let clients = resource.clients else { return [] }
-        let who = "\(OutputFormat.grouped(clients.count)) client\(clients.count == 1 ? "" : "s") (\(clients.mix))"
+        let noun = clients.count == 1 ? "client" : "clients"
+        let who = "\(OutputFormat.grouped(clients.count)) \(noun) (\(clients.mix))"
         func line(_ outcome: ClientOutcome, _ when: String) -> String {
             "\(who), \(when): \(percent(outcome.holderShare)) of the requests of returning clients hold a dictionary; "
                 + "\(size(outcome.bytesPerDay)) per day instead of \(size(outcome.plainBytesPerDay))"
