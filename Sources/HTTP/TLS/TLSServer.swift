@@ -8,7 +8,7 @@ package final class TLSServer: Sendable {
     package enum Refresh: Equatable, Sendable {
         /// New connections use the new files.
         case read
-        /// The new file is invalid, so the former certificate stays in use.
+        /// A new file is invalid, and the server keeps the former certificate.
         case refused(TLSError)
         /// Clients find a fault in a file that is in use; each fault comes once.
         case complaint(TLSError)

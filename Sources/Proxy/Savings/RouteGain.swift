@@ -77,7 +77,7 @@ struct RouteGain: Sendable {
         case dictionaryOff
     }
 
-    /// What the dictionary of a delta is.
+    /// The body that is the dictionary of a delta.
     enum Source: Sendable {
         case sameURL, otherURL, built
     }

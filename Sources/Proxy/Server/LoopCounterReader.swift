@@ -3,11 +3,11 @@ internal import Primitives
 
 /// Asks all loops for their counters.
 ///
-/// A loop that does not respond counts with what it said last, since a sum of counters must not fall: Prometheus would take
+/// A loop that does not respond counts with its last counters, since a sum of counters must not fall: Prometheus would take
 /// that for a restart. Safe from any thread.
 final class LoopCounterReader: Sendable {
     private let parts: [ProxyServer.LoopPart]
-    /// What each loop said last.
+    /// The last counters of each loop; nil before its first reading.
     private let latest: Guarded<[LoopCounters?]>
 
     init(_ parts: [ProxyServer.LoopPart]) {
