@@ -24,6 +24,11 @@ package final class WireSocket: @unchecked Sendable {
 
     package init(owning descriptor: Int32) {
         self.descriptor = descriptor
+        prepare()
+    }
+
+    /// Sets how long the socket waits, and that it sends small pieces at once: a peer acknowledges after 40 ms otherwise.
+    private func prepare() {
         setTimeouts(milliseconds: Self.patienceMilliseconds)
         var one: Int32 = 1
         // Safe: `one` is local and outlives the call.
@@ -41,7 +46,7 @@ package final class WireSocket: @unchecked Sendable {
             // Safe: `receiveBytes` is local and outlives the call.
             unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBytes, 4)
         }
-        setTimeouts(milliseconds: Self.patienceMilliseconds)
+        prepare()
         // Safe: the pointer is used within the call.
         let code = unsafe withLoopbackAddress(port: port) { unsafe connect(descriptor, $0, $1) }
         guard code == 0 || !isAwaited && errno == EINPROGRESS else { throw WireError.cannotConnect(errno) }

@@ -52,7 +52,6 @@ extension FrameEngine {
         unsafe nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) {
             _, _, stream, bytes, count, user in
             guard let engine = unsafe FrameEngine.engine(user) else { return 0 }
-            engine.heldBytes += count
             // Safe: nghttp2 passes valid bytes for the call.
             unsafe engine.owner.data(UnsafeBufferPointer(start: bytes, count: count).span, stream: stream)
             return 0

@@ -77,10 +77,6 @@ extension FrameEngineOwner {
     /// True once this side has ended the session by itself: nghttp2 before 1.52.0-1+deb12u3 and 1.68.1 aborts the process if it
     /// is given further frames after an end within a callback (CVE-2026-27135).
     private var isTerminated = false
-    /// The bytes of the connection's window.
-    private let window: Int
-    /// The bytes of bodies that the owner has got and not used yet.
-    var heldBytes = 0
     /// The payload of the PRIORITY_UPDATE that is being read.
     var priorityUpdate: [UInt8] = []
 
@@ -114,7 +110,6 @@ extension FrameEngineOwner {
         defer { unsafe nghttp2_session_callbacks_del(callbacks) }
         guard unsafe make(&made, callbacks) == 0, let made = unsafe made else { return nil }
         self.owner = owner
-        self.window = window
         unsafe session = made
         unsafe nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
         let entries = settings.map { nghttp2_settings_entry(settings_id: Int32($0.id), value: $0.value) }
@@ -154,8 +149,6 @@ extension FrameEngineOwner {
         let code = unsafe bytes.withUnsafeBufferPointer {
             unsafe nghttp2_session_mem_recv(session, $0.baseAddress, $0.count)
         }
-        // The client may have filled what had room before.
-        openWindow()
         switch code {
         case 0...: return nil
         case Int(NGHTTP2_ERR_FLOODED.rawValue), Int(NGHTTP2_ERR_TOO_MANY_CONTINUATIONS.rawValue):
@@ -205,9 +198,6 @@ extension FrameEngineOwner {
 
     /// True if the client's window has no room for bytes of any stream.
     var isWindowClosed: Bool { unsafe nghttp2_session_get_remote_window_size(session) <= 0 }
-
-    /// True if this side's window has no room for another frame, because the owner holds what came.
-    var isOwnWindowFull: Bool { unsafe nghttp2_session_get_local_window_size(session) < Self.roomMin }
 
     /// True if the engine has the stream, open or half-closed.
     func knows(stream: Int32) -> Bool { unsafe nghttp2_session_find_stream(session, stream) != nil }
@@ -270,31 +260,13 @@ extension FrameEngineOwner {
 
     // MARK: Windows
 
-    /// Opens the client's windows for bytes of a body that were used.
+    /// Opens the stream's window for bytes of a body that were used.
     func consume(_ count: Int, stream: Int32) {
         _ = unsafe nghttp2_session_consume_stream(session, stream, count)
-        consumeConnection(count)
     }
 
-    /// Opens the connection's window for bytes of a stream that is gone.
-    func consumeConnection(_ count: Int) {
-        heldBytes -= count
-        openWindow()
-    }
-
-    /// Opens the connection's window, in large steps as long as the client has room for a frame.
-    ///
-    /// nghttp2 itself waits until half of the window is used, also while others hold the other half. What nobody holds counts
-    /// as used: nghttp2 takes padding, and bodies of streams that are gone.
-    private func openWindow() {
-        let usedBytes = Int(unsafe nghttp2_session_get_effective_recv_data_length(session)) - heldBytes
-        guard usedBytes >= window / 2 || usedBytes > 0 && isOwnWindowFull else { return }
-        _ = unsafe nghttp2_submit_window_update(
-            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, Int32(clamping: usedBytes))
-    }
-
-    /// The bytes of the largest frame that clients may send.
-    private static let roomMin = 16 * 1024
+    /// Opens the connection's window for bytes of a body.
+    func consumeConnection(_ count: Int) { _ = unsafe nghttp2_session_consume_connection(session, count) }
 
     // MARK: Ends
 

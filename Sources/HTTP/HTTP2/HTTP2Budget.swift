@@ -1,8 +1,8 @@
 /// The cost that one HTTP/2 connection may cause beyond the responses that it gets.
 ///
 /// Pure, so that a test can drive it. A reset counts whoever sends it: a client that provokes resets by wrong frames
-/// (CVE-2025-8671) costs as much as one that sends them (CVE-2023-44487). Completed responses refill the budgets, so
-/// that a browser that cancels much is not taken for an attacker.
+/// (CVE-2025-8671) costs as much as one that sends them (CVE-2023-44487). Completed responses and time refill the budgets,
+/// so that a browser that cancels much is not taken for an attacker.
 struct HTTP2Budget: Sendable {
     /// The number of resets that a new connection may cause.
     static let resetsMax = 100
@@ -15,9 +15,10 @@ struct HTTP2Budget: Sendable {
     static let controlFramesMax = 1_000
     /// The control frames that one completed response justifies: window updates above all.
     static let controlFramesPerResponse = 8
-    /// The bytes of bodies that justify one more: some clients open two windows for every four KiB that they read.
-    static let bytesPerControlFrame = 1024
-    static let controlFramesPerSecond: Int64 = 10
+    /// The bytes of bodies that justify one more: some clients open two windows for each KiB that they read.
+    static let bytesPerControlFrame = 256
+    /// The resets, and as many control frames, that each second justifies.
+    static let perSecond: Int64 = 10
 
     private(set) var resets = HTTP2Budget.resetsMax
     private(set) var controlFrames = HTTP2Budget.controlFramesMax
@@ -30,21 +31,27 @@ struct HTTP2Budget: Sendable {
     /// Counts a reset; returns false once there were too many.
     ///
     /// `bodyAge` is the age of a stream that has got some of its body, in milliseconds.
-    mutating func countReset(bodyAge: Int64? = nil) -> Bool {
+    mutating func countReset(now: Int64, bodyAge: Int64? = nil) -> Bool {
         if let bodyAge, bodyAge >= Self.freeResetAge { return true }
+        refill(now: now)
         resets -= 1
         return resets >= 0
     }
 
     /// Counts a frame that carries no request or body; returns false once there were too many.
     mutating func countControlFrame(now: Int64) -> Bool {
-        let seconds = (now - refilledAt) / 1000
-        if seconds > 0 {
-            refilledAt += seconds * 1000
-            justify(Int(min(seconds, 1_000) * Self.controlFramesPerSecond))
-        }
+        refill(now: now)
         controlFrames -= 1
         return controlFrames >= 0
+    }
+
+    private mutating func refill(now: Int64) {
+        let seconds = (now - refilledAt) / 1000
+        guard seconds > 0 else { return }
+        refilledAt += seconds * 1000
+        let earned = Int(min(seconds, 1_000) * Self.perSecond)
+        resets = min(resets + earned, Self.resetsMax)
+        justify(earned)
     }
 
     mutating func responseCompleted() {

@@ -4,13 +4,18 @@ struct HTTP2Settings: Sendable {
     static let streamsMax = 100
     /// The bytes of a request's body that may be on their way.
     var streamWindow: UInt32 = 64 * 1024
-    /// The bytes of all requests' bodies that may be on their way: what the connection holds at most for upstreams
-    /// that do not read.
+    /// The bytes of all requests' bodies that may be on their way; each is consumed as soon as it has come.
+    ///
+    /// So nothing but the windows of the streams bounds what is held for upstreams that do not read, as over HTTP/1.1: each
+    /// such request has a place, or waits for one.
     var connectionWindow = 512 * 1024
     /// The bytes of a decoded header section, 32 more for each field.
     var fieldBytesMax: Int
 
     init(_ limits: MessageLimits) { fieldBytesMax = RequestAssembler.fieldBytesMax(limits) }
+
+    /// What a field counts in a limit of fields: its bytes, and 32 more (RFC 9113 section 6.5.2).
+    static func cost(ofField name: Span<UInt8>, _ value: Span<UInt8>) -> Int { name.count + value.count + 32 }
 
     /// The SETTINGS frame; `NO_RFC7540_PRIORITIES` counts in the first one only (RFC 9218 section 2.1).
     var entries: [(id: UInt16, value: UInt32)] {

@@ -26,12 +26,8 @@ struct RequestAssembler: Sendable {
     /// The first rule that the fields break.
     private(set) var error: ParseError?
 
-    /// The number of fields of a section, with each crumb of a cookie: a table of HPACK repeats a field for one byte.
-    static let fieldCountMax = 100
     /// The bytes of a head's decoded fields, whatever the limit for HTTP/1.1 is.
     static func fieldBytesMax(_ limits: MessageLimits) -> Int { min(limits.headBytes, 64 * 1024) }
-    /// The cost of a field beside its bytes.
-    private static let fieldOverhead = 32
 
     init(limits: MessageLimits) { self.limits = limits }
 
@@ -43,20 +39,21 @@ struct RequestAssembler: Sendable {
     /// Adds a field of the request's head, or of its trailers.
     mutating func append(_ name: Span<UInt8>, _ value: Span<UInt8>, isTrailer: Bool) {
         // Also of a refused request: the connection pays for all that it has decoded.
-        fieldCount += 1
-        fieldBytes += name.count + value.count + Self.fieldOverhead
+        fieldBytes += HTTP2Settings.cost(ofField: name, value)
         guard error == nil else {
             // The response to a HEAD has no body, whatever was wrong before its method came.
             if method.isEmpty, name.equals(":method") { method.append(value.extracting(first: 5)) }
             return
         }
-        guard fieldCount <= min(Self.fieldCountMax, limits.fieldCount) else { return fail(.tooManyFields) }
         let bytesMax = Self.fieldBytesMax(limits) + (isTrailer ? limits.trailerBytes : 0)
         guard fieldBytes <= bytesMax else { return fail(isTrailer ? .trailersTooLarge : .headTooLarge) }
         if !name.isEmpty, name[0] == ASCII.colon { return appendPseudo(name, value) }
         do {
             let field = HeaderName(token: name)
             if field.id == 0 { try FieldSectionParser.checkUnlisted(name) }
+            // Browsers send a field for each cookie.
+            if field != .cookie || cookie == nil { fieldCount += 1 }
+            guard fieldCount <= limits.fieldCount else { return fail(.tooManyFields) }
             if isTrailer {
                 if !field.isForbiddenInTrailers { trailers.append(field, value) }
             } else if field == .cookie {

@@ -11,14 +11,11 @@ struct ResponseAssembler: Sendable {
     private var fieldCount = 0
     private var fieldBytes = 0
 
-    /// The cost of a field beside its bytes (RFC 9113 section 6.5.2).
-    private static let fieldOverhead = 32
-
     init(limits: MessageLimits) { self.limits = limits }
 
     mutating func append(_ name: Span<UInt8>, _ value: Span<UInt8>, isTrailer: Bool) throws(ParseError) {
         fieldCount += 1
-        fieldBytes += name.count + value.count + Self.fieldOverhead
+        fieldBytes += HTTP2Settings.cost(ofField: name, value)
         guard fieldCount <= (isTrailer ? limits.trailerCount : limits.fieldCount) else {
             throw .tooManyFields
         }

@@ -131,7 +131,8 @@ extension Endpoint {
                     from: source, byteCount: Int(entry.pointee.ai_addrlen))
                 return 0
             }
-            if code == 0, case .ip(let found, _)? = address.endpoint {
+            // A link-local address means nothing without its interface, for which an endpoint has no place.
+            if code == 0, case .ip(let found, _)? = address.endpoint, !found.isLinkLocal6 {
                 endpoints.append(.ip(found, port: port))
             }
             unsafe next = unsafe entry.pointee.ai_next

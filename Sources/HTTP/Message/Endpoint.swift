@@ -51,6 +51,9 @@ package struct IPAddress: Sendable, Hashable {
     /// True for 0.0.0.0 and ::, which stand for all addresses of the machine.
     package var isWildcard: Bool { bytes.allSatisfy { $0 == 0 } }
 
+    /// True for fe80::/10.
+    var isLinkLocal6: Bool { !isIPv4 && bytes[0] == 0xfe && bytes[1] & 0xc0 == 0x80 }
+
     /// Parses a numeric address; nil for other text.
     package init?(_ text: String) {
         // A NUL would hide the rest of the text from the system.

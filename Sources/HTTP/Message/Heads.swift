@@ -16,9 +16,8 @@ package struct RequestHead: Sendable {
 
     /// The host and optional port that the request is for, in lower case; nil in HTTP/1.0 without Host.
     ///
-    /// The authority of an absolute target replaces Host (RFC 9112 section 3.2.2).
+    /// The parser has put the authority of an absolute target into Host (RFC 9112 section 3.2.2).
     package var authority: String? {
-        if let authority = target.authority { return authority }
         var normalized: String?
         headers.forEachValue(of: .host) { value in
             if normalized == nil { normalized = Authority(value)?.normalized(value) }

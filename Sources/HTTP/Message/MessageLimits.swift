@@ -1,6 +1,6 @@
 /// The size limits for the parts of a received message; the body has its own limit.
 ///
-/// HTTP/2 is stricter (`RequestAssembler.fieldCountMax`, `fieldBytesMax`). `ParseError` has the statuses.
+/// HTTP/2 is stricter (`RequestAssembler.fieldBytesMax`). `ParseError` has the statuses.
 package struct MessageLimits: Equatable, Sendable {
     /// Bytes of the start line, the fields and the empty line together.
     package var headBytes: Int

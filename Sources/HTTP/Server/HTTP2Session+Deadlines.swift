@@ -79,13 +79,10 @@ extension HTTP2Session {
         guard let engine else { return }
         waits.streamsCheckAt = core.now + streamsCheckInterval
         var isWaiting = false
-        // Bodies that others take slowly hold the window, and no client can send what has no room.
-        let isFull = engine.isOwnWindowFull
         for stream in Array(streams.values) {
             let isBlocked = stream.waitsForClient
             isWaiting = isWaiting || isBlocked
             stream.noteWindow(isClosed: isBlocked && engine.isWindowClosed(stream: stream.id))
-            if isFull, stream.state.hasBegun { stream.bodyPace.restart(at: core.now, settings.pace) }
             guard let deadline = stream.deadline else { continue }
             if deadline <= core.now {
                 count(stream.isOutputLate ? .stalledResponse : .stalledRequest)

@@ -2,8 +2,8 @@ internal import Primitives
 
 /// The frames as they come and go, and what they cost.
 extension HTTP2Session: FrameEngineOwner {
-    /// The bytes of all header sections at a time.
-    static let fieldBytesMax = 256 * 1024
+    /// The bytes of the fields of all open requests: as many as may be open, with 8 KiB of cookies each.
+    static let fieldBytesMax = 1 << 20
 
     /// Judges a frame before the engine processes it.
     func frameBegan(_ frame: HTTP2Frame) {
@@ -19,9 +19,12 @@ extension HTTP2Session: FrameEngineOwner {
         case .priority where frame.stream == 0 || frame.dependency == frame.stream:
             // RFC 9113 section 6.3, RFC 7540 section 5.3.1; nghttp2 ignores all PRIORITY frames.
             terminate(.protocolError)
-        case .data, .priority, .reset, .goAway, .priorityUpdate, .other:
-            if !budget.countControlFrame(now: core.now) { exceed(.controlFrames) }
+        case .data, .priority, .reset, .goAway, .priorityUpdate, .other: countControlFrame()
         }
+    }
+
+    private func countControlFrame() {
+        if !budget.countControlFrame(now: core.now) { exceed(.controlFrames) }
     }
 
     private func begin(_ id: Int32) {
@@ -103,11 +106,9 @@ extension HTTP2Session: FrameEngineOwner {
     private func sectionEnded(of id: Int32) { if waits.head?.stream == id { waits.head = nil } }
 
     func data(_ bytes: Span<UInt8>, stream id: Int32) {
-        guard let stream = streams[id] else {
-            engine?.consumeConnection(bytes.count)
-            return
-        }
-        stream.received(bytes)
+        // The window of each stream is its back-pressure, and none waits for what others hold.
+        engine?.consumeConnection(bytes.count)
+        streams[id]?.received(bytes)
     }
 
     func fieldsEnded(stream id: Int32, endsStream: Bool) {
@@ -122,7 +123,7 @@ extension HTTP2Session: FrameEngineOwner {
     }
 
     private func countReset(of id: Int32) {
-        if !budget.countReset(bodyAge: streams[id]?.bodyAge) { exceed(.resets) }
+        if !budget.countReset(now: core.now, bodyAge: streams[id]?.bodyAge) { exceed(.resets) }
     }
 
     func prioritized(stream id: Int32, _ value: Span<UInt8>) {
@@ -144,6 +145,9 @@ extension HTTP2Session: FrameEngineOwner {
             if stream.state.handover != .refused { budget.responseCompleted() }
             // RFC 9113 section 8.1: the rest of the request is of no use.
             if !stream.state.isRequestEnded { engine?.reset(stream: frame.stream, .noError) }
+        case .reset where frame.error == HTTP2Error.refusedStream.rawValue:
+            // Nothing began, and the client may have kept every rule.
+            countControlFrame()
         case .reset where frame.error != HTTP2Error.noError.rawValue:
             // What an upstream breaks off is no fault of the client.
             if streams[frame.stream]?.isUpstreamsFault != true { countReset(of: frame.stream) }
@@ -160,7 +164,6 @@ extension HTTP2Session: FrameEngineOwner {
             waits.idleUntil = core.now + settings.keepAliveTimeout
             changeOutput { $0.keepMemory(of: nil) }
         }
-        stream.giveBackWindow()
         if !stream.state.hasBegun, stream.state.input != .reset, error == HTTP2Error.protocolError.rawValue {
             // The engine has refused its fields.
             reportMalformed()

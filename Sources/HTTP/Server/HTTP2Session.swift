@@ -192,7 +192,7 @@ final class HTTP2Session: AcceptedConnection {
     /// Responds to a stream without a request; as in HTTP/1.1, a client has few of these.
     func refuse(_ refusal: Refusal, send: (ResponseHead, [UInt8]) -> Int) {
         application.refuse(refusal, from: peer, send: send)
-        if !budget.countReset() { exceed(.resets) }
+        if !budget.countReset(now: core.now) { exceed(.resets) }
     }
 
     // MARK: Writing

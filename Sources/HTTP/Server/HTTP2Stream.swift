@@ -263,13 +263,6 @@ final class HTTP2Stream {
         queue = ResponseQueue()
         handler = nil
     }
-
-    /// Returns the windows of bytes that nobody will use.
-    func giveBackWindow() {
-        guard unconsumedBytes > 0 else { return }
-        session.engine?.consumeConnection(unconsumedBytes)
-        unconsumedBytes = 0
-    }
 }
 
 // MARK: - What the application calls
@@ -364,7 +357,7 @@ extension HTTP2Stream: ResponseStream {
         return unsafe piece.withUnsafeBufferPointer { bytes in
             // Safe: the queue forgets the bytes before they end.
             unsafe queue.borrow(bytes)
-            session.sendAtOnce(bytes.count) { queue.isEmpty || state.isResponseEnded }
+            session.sendAtOnce(bytes.count) { queue.isEmpty || !state.isExchanging }
             return bytes.count - queue.endBorrowing()
         }
     }

@@ -124,8 +124,6 @@ struct HTTP2StreamState: Sendable {
         }
     }
 
-    var isResponseEnded: Bool { !isExchanging }
-
     /// True once all bytes of the response are known.
     var isResponseWhole: Bool { if case .complete = response { true } else { false } }
 

@@ -38,6 +38,8 @@ internal import COpenSSL
             guard unsafe identity.serve(context) else {
                 throw TLSError(certificate, "is not accepted by OpenSSL (\(TLSErrorQueue.take()))")
             }
+            // Some servers ask for it once they know the path (RFC 8446 section 4.6.2).
+            unsafe SSL_CTX_set_post_handshake_auth(context, 1)
         }
     }
 

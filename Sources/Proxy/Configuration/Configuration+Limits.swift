@@ -4,6 +4,8 @@ extension Configuration {
     package struct Limits: Sendable, Equatable {
         /// The maximum size of a request head.
         package var requestHead = 32 << 10
+        /// The maximum size of the head of an upstream's response.
+        package var responseHead = 64 << 10
         /// The maximum size of a request body.
         package var requestBody = 64 << 20
         /// The maximum number of client connections.
@@ -107,6 +109,9 @@ extension Settings {
     static let limits: [Setting<Configuration.Limits>] = [
         .value(
             "request_head", \.requestHead, .size(1 << 10...mebibyte), "The maximum size of a request head."),
+        .value(
+            "response_head", \.responseHead, .size(1 << 10...mebibyte),
+            "The maximum size of the head of an upstream's response. A larger one becomes a 502."),
         .value("request_body", \.requestBody, .size(0...tebibyte), "The maximum size of a request body."),
         .value(
             "connections", \.connections, .count(1...1_000_000),

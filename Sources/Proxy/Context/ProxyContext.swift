@@ -64,7 +64,7 @@ package final class ProxyContext: Sendable {
         upstreams = try UpstreamGroups(
             resolved,
             .init(
-                bodyRate: configuration.limits.bodyRate, loopCount: shared.loopCount,
+                limits: configuration.limits, loopCount: shared.loopCount,
                 idleLimit: IdleConnectionLimit(
                     shared.idleConnections, countMax: DescriptorLimit.upstreamShare(of: configuration).idle)),
             after: former?.upstreams, report: shared.report)

@@ -17,7 +17,7 @@ enum OrdinaryRequestFields {
         let headers = request.headers
         var allowed = isPeerTrusted ? fromTrustedPeer : fromAnybody
         for name in other.compactMap(HeaderName.init) { allowed.insert(name) }
-        let authority = (request.target.authority ?? headers.first(.host) ?? "").lowercased()
+        let authority = (headers.first(.host) ?? "").lowercased()
         return !headers.containsAny(outside: allowed)
             && hasOwnConnectionOptions(headers) && hasNoContent(headers) && hasWellFormedTrace(headers)
             && namesOwnPages(headers, authority) && (!isPeerTrusted || forwardsOwnHost(headers, authority))

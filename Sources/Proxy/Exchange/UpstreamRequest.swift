@@ -78,13 +78,10 @@ enum UpstreamRequest {
         return text.utf8.count <= 9 ? Int(text) : 1_000_000_000
     }
 
-    /// Replaces Host by the target's own authority (RFC 9112 section 3.2.2).
+    /// Gives a request of HTTP/1.0 without Host that of the upstream.
     private static func setHost(_ head: inout RequestHead, _ surroundings: Surroundings) {
-        if let authority = head.target.authority {
-            head.headers.replace(.host, with: authority)
-        } else if !head.headers.contains(.host) {
-            head.headers.append(.host, surroundings.route.upstream?.authority ?? "")
-        }
+        guard !head.headers.contains(.host) else { return }
+        head.headers.append(.host, surroundings.route.upstream?.authority ?? "")
     }
 
     /// Makes an OPTIONS target without a path `*`, which stands for the whole server (RFC 9112 section 3.2.4), and removes
@@ -146,12 +143,8 @@ enum UpstreamRequest {
             headers.append(.xForwardedProto, around.peer.scheme(request.headers))
         }
         if !headers.contains(.xForwardedHost) {
-            if let authority = request.target.authority {
-                headers.append(.xForwardedHost, authority)
-            } else {
-                // There is one at most (RFC 9112 section 3.2).
-                request.headers.forEachValue(of: .host) { headers.append(.xForwardedHost, $0) }
-            }
+            // There is one at most (RFC 9112 section 3.2).
+            request.headers.forEachValue(of: .host) { headers.append(.xForwardedHost, $0) }
         }
     }
 

@@ -65,7 +65,7 @@
   const observer = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
       const { origin, pathname, search } = new URL(entry.name);
-      const path = paths.find((path) => path === pathname + search) ?? paths.find((path) => path.split("?")[0] === pathname);
+      const path = paths.find((path) => path === pathname + search) ?? paths.find((path) => path === pathname);
       // Twin URLs have the path, too.
       if (!path || origin !== location.origin || search.endsWith(name)) continue;
       if (isLost(entry)) consider(path, isWorn(96)); else if (isLong(entry)) consider(path, isWorn(24));

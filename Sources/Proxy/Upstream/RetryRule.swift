@@ -45,7 +45,9 @@ enum RetryRule {
     static func isFault(_ error: UpstreamError) -> Bool {
         switch error {
         case .connectFailed(let error): !error.isOurs
-        case .handshakeFailed, .connectTimeout, .closedBeforeHead, .headTimeout, .malformed, .http2: true
+        // A head over a limit of ours says nothing about the address.
+        case .malformed(let error): error.status != .requestHeaderFieldsTooLarge
+        case .handshakeFailed, .connectTimeout, .closedBeforeHead, .headTimeout, .http2: true
         case .stale, .truncated, .idleTimeout: false
         }
     }

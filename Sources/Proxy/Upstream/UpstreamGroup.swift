@@ -19,6 +19,8 @@ final class UpstreamGroup: Sendable {
     let connections: ClientSettings
     /// The Host of requests that name none.
     let authority: String
+    /// The fields of a response; five times as many as of a request, whose sender is a stranger.
+    private static let fieldCountMax = 1_000
     /// Logs a message for the operator; safe from any thread.
     let report: @Sendable (OperatorEvent) -> Void
 
@@ -43,7 +45,9 @@ final class UpstreamGroup: Sendable {
         connections.connectTimeout = Int64(settings.connectTimeout)
         connections.responseTimeout = Int64(settings.responseTimeout)
         connections.idleTimeout = Int64(settings.idleTimeout)
-        connections.bodyRate = shared.bodyRate
+        connections.limits = MessageLimits(
+            headBytes: shared.limits.responseHead, fieldCount: Self.fieldCountMax)
+        connections.bodyRate = shared.limits.bodyRate
         // The setting counts the connections of all loops.
         connections.keepAliveMax = (settings.keepAlive + shared.loopCount - 1) / shared.loopCount
         connections.idleLimit = shared.idleLimit
@@ -77,7 +81,7 @@ struct UpstreamGroups: Sendable {
 
     /// The settings of connections that all upstreams have in common.
     struct Shared: Sendable {
-        let bodyRate: Int
+        let limits: Configuration.Limits
         let loopCount: Int
         let idleLimit: IdleConnectionLimit
     }

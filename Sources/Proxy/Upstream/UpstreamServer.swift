@@ -150,6 +150,7 @@ extension UpstreamError {
         case .handshakeFailed(let failure): "no TLS: \(failure.text)"
         case .connectTimeout: "no connection within upstream.connect_timeout"
         case .headTimeout: "no response within upstream.response_timeout"
+        case .malformed(.headTooLarge): "a response head of more than limits.response_head"
         case .malformed(let error): "malformed response: \(error.text)"
         case .http2: "malformed response over HTTP/2"
         case .stale, .closedBeforeHead: "closed the connection before a response"

@@ -10,13 +10,18 @@ final class SecureOrigin {
     let process: RunningProcess
     let port: UInt16
 
-    /// Starts with a certificate of the folder; requests a client certificate if `asks` is true.
+    /// When the upstream asks for a client certificate; `later` is after the request (RFC 8446 section 4.6.2).
+    enum Asks: String {
+        case never = "", atOnce, later
+    }
+
+    /// Starts with a certificate of the folder.
     init(
-        _ certificates: TestCertificates, _ name: String = "server", asks: Bool = false, version: String = ""
+        _ certificates: TestCertificates, _ name: String = "server", asks: Asks = .never, version: String = ""
     ) throws {
         try certificates.write(Self.script, to: "origin.py")
         process = try RunningProcess(
-            ["-u", "origin.py", name, asks ? "asks" : "", version], of: "/usr/bin/python3",
+            ["-u", "origin.py", name, asks.rawValue, version], of: "/usr/bin/python3",
             in: certificates.path)
         let said = try process.waitFor("port ")
         let match = try #require(said.firstMatch(of: /port ([0-9]+)/))
@@ -33,6 +38,7 @@ final class SecureOrigin {
         if sys.argv[2]:
             context.verify_mode = ssl.CERT_REQUIRED
             context.load_verify_locations("ca.pem")
+            context.post_handshake_auth = sys.argv[2] == "later"
         if sys.argv[3]:
             context.maximum_version = ssl.TLSVersion[sys.argv[3]]
         names = {}
@@ -54,6 +60,18 @@ final class SecureOrigin {
                     return tls.close()
                 request += piece
             path = request.split(b" ")[1]
+            if sys.argv[2] == "later":
+                tls.verify_client_post_handshake()
+                tls.do_handshake()
+                tls.settimeout(0.1)
+                for _ in range(100):
+                    if tls.getpeercert():
+                        break
+                    try:
+                        tls.recv(1)
+                    except TimeoutError:
+                        pass
+                tls.settimeout(60)
             head = b"HTTP/1.1 200 OK\\r\\nContent-Type: text/plain\\r\\nConnection: close\\r\\n"
             if path == b"/info":
                 subject = tls.getpeercert() and tls.getpeercert()["subject"]

@@ -64,9 +64,10 @@ internal import Testing
         #expect(try proxy.process.waitFor("verify is off").contains("anybody on the way"))
     }
 
-    @Test func `an upstream that asks for a certificate gets the one configured`() throws {
+    @Test(arguments: [SecureOrigin.Asks.atOnce, .later])
+    func `an upstream that asks for a certificate gets the one configured`(asks: SecureOrigin.Asks) throws {
         try certificates.issue("client", names: "DNS:client.test")
-        let origin = try SecureOrigin(certificates, asks: true)
+        let origin = try SecureOrigin(certificates, asks: asks)
         let ca = "ca: \"\(certificates.file("ca.pem"))\""
         let own =
             ", certificate: \"\(certificates.file("client.pem"))\", private_key: \"\(certificates.file("client.key"))\""

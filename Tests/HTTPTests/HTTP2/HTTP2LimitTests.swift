@@ -18,19 +18,20 @@ internal import Testing
     @Test func `rapid reset ends the connection after a hundred, and says why`() throws {
         let server = try TestServer { _ in }
         let peer = try HTTP2Peer(server)
-        for number in 0..<150 {
+        for number in 0..<1_000 {
             peer.request(Int32(1 + 2 * number))
             peer.send(Kind.reset, stream: Int32(1 + 2 * number), payload: HTTP2Peer.number(8))
         }
         #expect(peer.ending() == .enhanceYourCalm)
-        #expect(server.journal.all.count { $0.hasPrefix("begin") } <= 101)
+        // Ten more for each second that the test takes on a busy machine.
+        #expect(server.journal.all.count { $0.hasPrefix("begin") } <= 500)
         #expect(server.awaitConnections(0))
     }
 
     @Test func `resets that a client provokes count like its own`() throws {
         let server = try TestServer { _ in }
         let peer = try HTTP2Peer(server)
-        for number in 0..<150 {
+        for number in 0..<1_000 {
             let stream = Int32(1 + 2 * number)
             peer.request(stream, method: "POST", endsStream: false)
             // A window that overflows is an error of the stream.
@@ -54,7 +55,7 @@ internal import Testing
         }
         peer.send(Kind.ping, payload: [UInt8](repeating: 1, count: 8))
         #expect(peer.readFrame { $0.type == Kind.ping || $0.type == Kind.goAway }?.type == Kind.ping)
-        for number in 151...300 { peer.request(Int32(1 + 2 * number), "/provoked") }
+        for number in 151...1_150 { peer.request(Int32(1 + 2 * number), "/provoked") }
         #expect(peer.ending() == .enhanceYourCalm, "what the client itself provokes is another thing")
     }
 
@@ -161,21 +162,31 @@ internal import Testing
         #expect(server.awaitConnections(0))
     }
 
-    @Test func `a table entry that is repeated is counted, each crumb of a cookie too`() throws {
+    @Test(arguments: [("cookie", "headTooLarge"), ("x-abcd", "tooManyFields")])
+    func `a table entry that is repeated is counted, each crumb of a cookie by its bytes`(
+        name: String, error: String
+    ) throws {
         let server = try TestServer { $0.answer("") }
         let peer = try HTTP2Peer(server)
         // One literal that enters the table (index 62), then one byte for each repetition.
         let pseudo = HTTP2Peer.block([
             (":method", "GET"), (":scheme", "http"), (":authority", "api.test"), (":path", "/"),
         ])
-        let entry: [UInt8] = [0x40, 6] + wire("cookie") + [3] + wire("a=1")
+        let entry: [UInt8] = [0x40, 6] + wire(name) + [3] + wire("a=1")
         peer.send(
             Kind.headers, 5, stream: 1,
             payload: pseudo + entry + [UInt8](repeating: 0xbe, count: 4_000))
         #expect(peer.response(1)?.status == "431")
-        #expect(server.journal.all == ["refuse malformed(HTTP.ParseError.tooManyFields)"])
+        #expect(server.journal.all == ["refuse malformed(HTTP.ParseError.\(error))"])
         peer.request(3)
         #expect(peer.response(3)?.status == "200", "the compression's state is intact")
+    }
+
+    @Test func `a browser with three hundred cookies, each in a field of its own, is served`() throws {
+        let server = try TestServer { $0.answer("") }
+        let peer = try HTTP2Peer(server)
+        peer.request(1, "/", (0..<300).map { ("cookie", "c\($0)=\($0)") })
+        #expect(peer.response(1)?.status == "200")
     }
 
     @Test func `a head above its limit is refused, one at it is not`() throws {
@@ -199,24 +210,24 @@ internal import Testing
         func open(_ number: Int32) {
             peer.request(1 + 2 * number, "/", method: "POST", [field], endsStream: false)
         }
-        for number in 0..<20 as Range<Int32> { open(number) }
-        // Sixteen of them have room.
-        for number in 16..<20 as Range<Int32> {
+        // Sixty-four of them have room, and a client that repeats the others loses nothing by it.
+        for number in 0..<364 as Range<Int32> { open(number) }
+        for number in 64..<364 as Range<Int32> {
             #expect(peer.response(1 + 2 * number)?.reset == .refusedStream)
         }
-        #expect(server.journal.all.count { $0.hasPrefix("begin") } == 16)
+        #expect(server.journal.all.count { $0.hasPrefix("begin") } == 64)
         peer.data(1, [], endsStream: true)
         #expect(peer.response(1)?.text == "done")
-        open(20)
-        peer.data(41, [], endsStream: true)
-        #expect(peer.response(41)?.text == "done", "the first has made room")
+        open(364)
+        peer.data(729, [], endsStream: true)
+        #expect(peer.response(729)?.text == "done", "the first has made room")
     }
 
     @Test func `trailers beyond the room for all heads end the connection`() throws {
         let server = try TestServer { _ in }
         let peer = try HTTP2Peer(server)
         let field = ("x", String(repeating: "v", count: 16_000))
-        for number in 0..<16 as Range<Int32> {
+        for number in 0..<64 as Range<Int32> {
             peer.request(1 + 2 * number, "/", method: "POST", [field], endsStream: false)
         }
         peer.send(Kind.headers, 5, stream: 1, payload: HTTP2Peer.block([field]))
@@ -227,7 +238,7 @@ internal import Testing
         let server = try TestServer { $0.answer("") }
         let peer = try HTTP2Peer(server)
         // More than twice what open requests may have.
-        for number in 0..<40 {
+        for number in 0..<140 {
             let stream = Int32(1 + 2 * number)
             peer.request(stream, "/", [("x", String(repeating: "v", count: 16_000))])
             #expect(peer.response(stream)?.status == "200")
@@ -252,6 +263,11 @@ internal import Testing
         #expect(reset.stream == 201)
         #expect(reset.error == .refusedStream)
         #expect(server.journal.wait { $0.count == 100 }.count == 100)
+        for number in 101..<400 { peer.request(Int32(1 + 2 * number), "/\(number)") }
+        peer.send(Kind.ping, payload: [1, 2, 3, 4, 5, 6, 7, 8])
+        #expect(peer.readFrame { $0.type == Kind.ping || $0.type == Kind.goAway }?.type == Kind.ping)
+        for number in 400..<2_000 { peer.request(Int32(1 + 2 * number), "/\(number)") }
+        #expect(peer.ending() == .enhanceYourCalm, "a client that never stops asking")
     }
 
     @Test func `an upload waits for its receiver, within the window`() throws {
@@ -323,7 +339,7 @@ internal import Testing
         #expect(peer.response(3)?.reset == .internalError)
     }
 
-    @Test(arguments: [0, 16])
+    @Test(arguments: [0, 64])
     func `a bomb of repeated fields ends the connection, though its windows are closed`(others: Int32) throws
     {
         let server = try TestServer { if $0.path != "/waits" { $0.answer("") } }
@@ -338,15 +354,15 @@ internal import Testing
         let long: [UInt8] =
             [0x40, 1] + wire("b") + [0x7f, 0xbd, 0x1d] + [UInt8](repeating: 0x7a, count: 3_900)
         peer.send(
-            Kind.headers, 5, stream: 101, payload: pseudo + long + [UInt8](repeating: 0xbe, count: 8_000))
+            Kind.headers, 5, stream: 201, payload: pseudo + long + [UInt8](repeating: 0xbe, count: 8_000))
         #expect(peer.ending() == .enhanceYourCalm)
     }
 
     @Test func `requests that are refused again and again end the connection`() throws {
         let server = try TestServer { $0.answer("") }
         let peer = try HTTP2Peer(server)
-        for number in 0..<150 { peer.request(Int32(1 + 2 * number), "/", [("content_length", "1")]) }
+        for number in 0..<1_000 { peer.request(Int32(1 + 2 * number), "/", [("content_length", "1")]) }
         #expect(peer.ending() == .enhanceYourCalm)
-        #expect(server.journal.all.count { $0.hasPrefix("refuse") } <= 102)
+        #expect(server.journal.all.count { $0.hasPrefix("refuse") } <= 500)
     }
 }

@@ -89,34 +89,6 @@ internal import Testing
         #expect(peer.response(3)?.text == "x")
     }
 
-    @Test func `a body that has no room in the window is not late`() throws {
-        let server = try TestServer(settings { $0.idleTimeout = 1_000 }) { request in
-            if request.path == "/held" { request.connection.pauseRequest() }
-            request.onEnd = { $0.answer("done") }
-        }
-        let peer = try HTTP2Peer(server)
-        // The window of a stream is that of the server's SETTINGS once the client has acknowledged them.
-        _ = try #require(peer.readFrame { $0.type == Kind.settings })
-        _ = try #require(peer.readFrame { $0.type == Kind.windowUpdate })
-        peer.send(Kind.settings, 1)
-        // Eight bodies that nobody takes have the whole window of the connection.
-        for stream in stride(from: Int32(1), to: 17, by: 2) {
-            peer.request(stream, "/held", method: "POST", endsStream: false)
-            for _ in 0..<4 { peer.data(stream, [UInt8](repeating: 1, count: 16_384)) }
-        }
-        peer.request(17, "/open", method: "POST", endsStream: false)
-        #expect(server.journal.wait(for: "begin /open"))
-        usleep(2_500_000)
-        peer.send(Kind.reset, stream: 1, payload: HTTP2Peer.number(8))
-        // One of eight gives room, although it is less than half of the window.
-        let update = peer.readFrame {
-            $0.type == Kind.windowUpdate && $0.stream == 0 || $0.type == Kind.goAway
-        }
-        #expect(update?.payload == HTTP2Peer.number(65_536))
-        peer.data(17, wire("late"), endsStream: true)
-        #expect(peer.response(17)?.text == "done")
-    }
-
     @Test func `a client that opens its window by drops is reset`() throws {
         let server = try TestServer(settings { $0.idleTimeout = 300 }) { request in
             request.connection.start(testHead(), body: .chunked)

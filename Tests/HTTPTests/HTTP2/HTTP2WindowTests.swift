@@ -7,7 +7,7 @@ import Testing
 struct HTTP2WindowTests {
     private typealias Kind = HTTP2Peer.Kind
 
-    @Test func `what a receiver has not taken of an upload that ends is given back to the others`() throws {
+    @Test func `what nobody has taken of uploads that end is no loss for the next ones`() throws {
         let server = try TestServer { $0.connection.pauseRequest() }
         let peer = try HTTP2Peer(server)
         // Together they have twice the window of the connection.
@@ -64,28 +64,37 @@ struct HTTP2WindowTests {
         }
     }
 
-    @Test func `while others hold half of the window, an upload goes on in what they leave`() throws {
+    @Test func `uploads that nobody takes leave the window to the others`() throws {
         let server = try TestServer { request in
             if request.path == "/held" { request.connection.pauseRequest() }
             request.onEnd = { $0.answer("\($0.body.count)") }
         }
         let peer = try HTTP2Peer(server)
-        for stream in [1, 3, 5, 7, 9] as [Int32] {
-            peer.request(stream, "/held", method: "POST", endsStream: false)
-            for _ in 0..<4 { peer.data(stream, [UInt8](repeating: 1, count: 15_000)) }
-        }
         // A client that sends whole frames only, as far as both windows have room for them.
         let piece = [UInt8](repeating: 1, count: 16_000)
-        var room: [Int32: Int] = [0: 65_535 - 5 * 4 * 15_000, 11: 64 * 1024]
-        peer.request(11, "/taken", method: "POST", endsStream: false)
-        for number in 1...60 {
-            while room.values.contains(where: { $0 < piece.count }) {
-                let update = try #require(peer.readFrame { $0.type == Kind.windowUpdate })
-                room[update.stream]? += Int(update.payload.reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
+        var connection = 65_535
+        func send(_ count: Int, on stream: Int32, endsStream: Bool = false) throws {
+            var own = 64 * 1024
+            for number in 1...count {
+                while connection < piece.count || own < piece.count {
+                    let update = try #require(peer.readFrame { $0.type == Kind.windowUpdate })
+                    let room = Int(update.payload.reduce(UInt32(0)) { $0 << 8 | UInt32($1) })
+                    if update.stream == 0 { connection += room }
+                    if update.stream == stream { own += room }
+                }
+                peer.data(stream, piece, endsStream: endsStream && number == count)
+                connection -= piece.count
+                own -= piece.count
             }
-            peer.data(11, piece, endsStream: number == 60)
-            for stream in room.keys { room[stream]? -= piece.count }
         }
-        #expect(peer.response(11)?.text == "\(60 * piece.count)")
+        // Together they hold seven times the window of the connection.
+        let held = (0..<60).map { Int32(1 + 2 * $0) }
+        for stream in held {
+            peer.request(stream, "/held", method: "POST", endsStream: false)
+            try send(4, on: stream)
+        }
+        peer.request(121, "/taken", method: "POST", endsStream: false)
+        try send(60, on: 121, endsStream: true)
+        #expect(peer.response(121)?.text == "\(60 * piece.count)")
     }
 }

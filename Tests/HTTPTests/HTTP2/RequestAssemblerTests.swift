@@ -106,21 +106,30 @@ struct RequestAssemblerTests {
 struct HTTP2BudgetTests {
     @Test func `a hundred resets are allowed, and each response earns another`() {
         var budget = HTTP2Budget(now: 0)
-        let allowed = (0..<101).map { _ in budget.countReset() }
+        let allowed = (0..<101).map { _ in budget.countReset(now: 0) }
         #expect(allowed == Array(repeating: true, count: 100) + [false])
         var other = HTTP2Budget(now: 0)
         let earned = (0..<10_000).map { _ in
             other.responseCompleted()
-            return other.countReset()
+            return other.countReset(now: 0)
         }
         #expect(!earned.contains(false))
     }
 
+    @Test func `ten resets a second come back, and never more than a hundred`() {
+        var budget = HTTP2Budget(now: 0)
+        func allowed(_ now: Int64) -> Int { (0..<150).count { _ in budget.countReset(now: now) } }
+        #expect(allowed(999) == 100)
+        // The fifty that were refused count too.
+        #expect(allowed(5_999) == 0)
+        #expect(allowed(1_000_000) == 100)
+    }
+
     @Test func `a response that has begun and is a second old may be left for nothing`() {
         var budget = HTTP2Budget(now: 0)
-        let free = (0..<1_000).map { _ in budget.countReset(bodyAge: 1_000) }
+        let free = (0..<1_000).map { _ in budget.countReset(now: 0, bodyAge: 1_000) }
         #expect(!free.contains(false))
-        let counted = (0..<101).map { _ in budget.countReset(bodyAge: 999) }
+        let counted = (0..<101).map { _ in budget.countReset(now: 0, bodyAge: 999) }
         #expect(counted == Array(repeating: true, count: 100) + [false])
     }
 

@@ -35,6 +35,12 @@ struct AddressTests {
         #expect(try #require(IPAddress(text)).isLoopback == isLoopback)
     }
 
+    @Test(arguments: [("fe80::1", true), ("febf::1", true), ("fec0::1", false), ("169.254.1.1", false)])
+    func `an IPv6 address that needs its interface is in fe80::/10`(text: String, needsInterface: Bool) throws
+    {
+        #expect(try #require(IPAddress(text)).isLinkLocal6 == needsInterface)
+    }
+
     @Test(arguments: [0, 1, 3, 5, 15, 17])
     func `only 4 or 16 bytes are an address`(count: Int) {
         #expect(IPAddress(bytes: [UInt8](repeating: 1, count: count)) == nil)

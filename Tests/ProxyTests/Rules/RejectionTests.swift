@@ -75,6 +75,21 @@ private let zeros = [UInt8](repeating: 0, count: 1 << 20)
         #expect(try rejected("head-too-large", of: proxy) == 1)
     }
 
+    @Test(arguments: [("", 64 << 10), ("limits: {response_head: 2KiB}", 2 << 10)])
+    func `a response head of response_head is passed on, one byte more is a 502`(
+        setting: String, limit: Int
+    ) throws {
+        let origin = try Origin { request, connection in
+            let start = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-A: "
+            let count = Int(request.target.dropFirst()) ?? 0
+            let filler = String(repeating: "a", count: count - start.utf8.count - 4)
+            connection.send(Array((start + filler + "\r\n\r\n{}").utf8))
+        }
+        let proxy = try TestProxy(origin, setting)
+        #expect(try proxy.fetch("/\(limit)").status == 200)
+        #expect(try proxy.fetch("/\(limit + 1)").status == 502)
+    }
+
     @Test func `a body of request_body is served, and one byte more is 413 and counted, however it comes`()
         throws
     {

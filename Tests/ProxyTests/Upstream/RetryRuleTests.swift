@@ -37,6 +37,13 @@ struct RetryRuleTests {
         #expect(RetryRule.isFault(.handshakeFailed(.closed)))
     }
 
+    @Test(arguments: [
+        (ParseError.malformedStatusLine, true), (.headTooLarge, false), (.tooManyFields, false),
+    ])
+    func `a head over a limit of ours is no fault of the address`(error: ParseError, isFault: Bool) {
+        #expect(RetryRule.isFault(.malformed(error)) == isFault)
+    }
+
     @Test func `what this machine lacks no other upstream has`() {
         #expect(verdict(Self.noDescriptors, sent: false) == .never)
         #expect(!RetryRule.isFault(Self.noDescriptors))
