@@ -9,13 +9,14 @@ internal import Glibc
 /// A pthread mutex instead of `Synchronization.Mutex`: the thread sanitizer understands the first and reports a
 /// race for every use of the second (Linux, Swift 6.3).
 // @unchecked proof: `value` is touched only inside `withLock`, which holds `mutex`; the mutex has a heap address of
-// its own that does not change for the life of the object.
+// its own that does not change for the life of the object. So no two accesses overlap, and none is checked at run time.
 @safe @usableFromInline package final class Guarded<Value: ~Copyable & Sendable>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @exclusivity(unchecked)
     @usableFromInline var value: Value
 
     package init(_ value: consuming Value) {
-        self.value = value
+        unsafe self.value = value
         // Safe: allocated here, initialised before use, freed only in `deinit`.
         unsafe mutex = .allocate(capacity: 1)
         unsafe mutex.initialize(to: pthread_mutex_t())
@@ -38,7 +39,7 @@ internal import Glibc
     ) throws(Failure) -> Result {
         lock()
         defer { unlock() }
-        return try body(&value)
+        return try unsafe body(&value)
     }
 
     // Safe, both: the mutex was initialised in `init` and lives until `deinit`.

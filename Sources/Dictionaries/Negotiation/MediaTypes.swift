@@ -70,10 +70,11 @@ package struct MediaTypes: Sendable {
     }
 
     package static func isEventStream(_ contentType: String?) -> Bool {
-        guard let contentType else { return false }
-        let bytes = contentType.utf8Bytes
-        let text = bytes.span
-        return text.extracting(essence(in: text)).equalsIgnoringCase(eventStream)
+        // Nearly all responses end here; the text of a field has no blanks at its ends.
+        guard let bytes = contentType?.utf8Bytes, bytes.span.hasPrefixIgnoringCase(eventStream) else {
+            return false
+        }
+        return essence(in: bytes.span).count == eventStream.utf8CodeUnitCount
     }
 
     /// Returns true if a Content-Type is that of a document, which loads other resources.

@@ -4,7 +4,7 @@ extension ClientConnection {
     package func begin(_ head: RequestHead, framing: BodyFraming, handler: any ResponseHandler) {
         start(OutstandingRequest(head, framing: framing), handler)
         append { HeadWriter.write(head, into: &$0) }
-        if framing == .none || framing == .length(0) { state.requestEnded() }
+        if !framing.hasBody { state.requestEnded() }
     }
 
     /// Sends the request of a lost connection that has sent none of it: its head, and the body so far.

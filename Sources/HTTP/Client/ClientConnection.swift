@@ -252,6 +252,7 @@ package final class ClientConnection: Connection {
     }
 
     /// Ends a lost connection; `error` gives the reason if the state does not.
+    @inline(never)
     func lose(_ error: UpstreamError?) {
         guard isAlive else { return }
         let meaning = state.meaningOfLoss

@@ -14,7 +14,7 @@ package protocol ResponseHandler: AnyObject {
     /// The response is complete.
     ///
     /// The last call.
-    func responseEnded(trailers: Headers)
+    func responseEnded(trailers: consuming Headers)
     /// There is room for more of the request's body.
     func upstreamDrained()
     /// No complete response will come.

@@ -76,7 +76,7 @@ extension Headers {
         outside names: HeaderNameSet, _ body: (Span<UInt8>, Span<UInt8>, Bool) -> Void
     ) {
         let bytes = block.span
-        for line in lines where !names.contains(id: line.id, bytes.extracting(line.name)) {
+        for line in lines where !names.contains(line, of: bytes) {
             body(
                 bytes.extracting(line.name), bytes.extracting(line.value),
                 Self.sensitiveFields.contains(line.id))

@@ -36,6 +36,14 @@ package enum BodyFraming: Equatable, Sendable {
         return declared ?? .untilClose
     }
 
+    /// True unless the message surely ends with its head.
+    package var hasBody: Bool {
+        switch self {
+        case .none, .length(0): false
+        default: true
+        }
+    }
+
     /// The number of bytes, where it is known.
     var length: UInt64? { if case .length(let count) = self { count } else { nil } }
 

@@ -6,8 +6,8 @@ internal import Primitives
 /// kept in lower case.
 package struct HeaderName: Hashable, Sendable, CustomStringConvertible {
     /// The number of a well-known name; 0 for any other.
-    let id: UInt8
-    private let other: String
+    @usableFromInline let id: UInt8
+    @usableFromInline let other: String
 
     /// Takes a name from configuration or code; nil unless it is a token (RFC 9110 section 5.6.2).
     package init?(_ text: String) {
@@ -15,6 +15,7 @@ package struct HeaderName: Hashable, Sendable, CustomStringConvertible {
         self.init(token: text.utf8.span)
     }
 
+    @inlinable
     init(_ number: HeaderNumber) {
         id = number.rawValue
         other = ""
@@ -38,10 +39,10 @@ package struct HeaderName: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { text }
 
-    /// True if a received name, in any case, is this one.
-    func matches(id: UInt8, _ name: Span<UInt8>) -> Bool {
-        guard self.id == id else { return false }
-        return id != 0 || other.utf8.span.equalsIgnoringCase(name)
+    /// True if the name of a line of this block, in any case, is this one.
+    @inline(__always)
+    func matches(_ line: Headers.Line, of block: Span<UInt8>) -> Bool {
+        line.id == id && (id != 0 || other.utf8.span.equalsIgnoringCase(block.extracting(line.name)))
     }
 }
 
@@ -102,95 +103,100 @@ extension HeaderName {
 
 /// The names that the program uses, spelled as in their RFCs.
 ///
-/// Computed, because each use of a stored constant would retain and release its text.
+/// Computed, because each use of a stored constant would retain and release its text; inlined, because each use of an
+/// unknown text would release it.
 extension HeaderName {
-    package static var accept: HeaderName { HeaderName(.accept) }
-    package static var acceptEncoding: HeaderName { HeaderName(.acceptEncoding) }
-    package static var acceptLanguage: HeaderName { HeaderName(.acceptLanguage) }
-    package static var acceptRanges: HeaderName { HeaderName(.acceptRanges) }
-    package static var accessControlAllowOrigin: HeaderName { HeaderName(.accessControlAllowOrigin) }
-    package static var age: HeaderName { HeaderName(.age) }
-    package static var allow: HeaderName { HeaderName(.allow) }
-    package static var altSvc: HeaderName { HeaderName(.altSvc) }
-    package static var authorization: HeaderName { HeaderName(.authorization) }
-    package static var availableDictionary: HeaderName { HeaderName(.availableDictionary) }
-    package static var cdnCacheControl: HeaderName { HeaderName(.cdnCacheControl) }
-    package static var cacheControl: HeaderName { HeaderName(.cacheControl) }
-    package static var connection: HeaderName { HeaderName(.connection) }
-    package static var contentDigest: HeaderName { HeaderName(.contentDigest) }
-    package static var contentDisposition: HeaderName { HeaderName(.contentDisposition) }
-    package static var contentEncoding: HeaderName { HeaderName(.contentEncoding) }
-    package static var contentLanguage: HeaderName { HeaderName(.contentLanguage) }
-    package static var contentLength: HeaderName { HeaderName(.contentLength) }
-    package static var contentMD5: HeaderName { HeaderName(.contentMD5) }
-    package static var contentLocation: HeaderName { HeaderName(.contentLocation) }
-    package static var contentRange: HeaderName { HeaderName(.contentRange) }
-    package static var contentSecurityPolicy: HeaderName { HeaderName(.contentSecurityPolicy) }
-    package static var contentType: HeaderName { HeaderName(.contentType) }
-    package static var cookie: HeaderName { HeaderName(.cookie) }
-    package static var crossOriginResourcePolicy: HeaderName { HeaderName(.crossOriginResourcePolicy) }
-    package static var date: HeaderName { HeaderName(.date) }
-    package static var dnt: HeaderName { HeaderName(.dnt) }
-    package static var clearSiteData: HeaderName { HeaderName(.clearSiteData) }
-    package static var dictionaryID: HeaderName { HeaderName(.dictionaryID) }
-    package static var dictumExplain: HeaderName { HeaderName(.dictumExplain) }
-    package static var digest: HeaderName { HeaderName(.digest) }
-    package static var earlyData: HeaderName { HeaderName(.earlyData) }
-    package static var etag: HeaderName { HeaderName(.etag) }
-    package static var expect: HeaderName { HeaderName(.expect) }
-    package static var expires: HeaderName { HeaderName(.expires) }
-    package static var forwarded: HeaderName { HeaderName(.forwarded) }
-    package static var host: HeaderName { HeaderName(.host) }
-    package static var http2Settings: HeaderName { HeaderName(.http2Settings) }
-    package static var ifMatch: HeaderName { HeaderName(.ifMatch) }
-    package static var ifModifiedSince: HeaderName { HeaderName(.ifModifiedSince) }
-    package static var ifNoneMatch: HeaderName { HeaderName(.ifNoneMatch) }
-    package static var ifRange: HeaderName { HeaderName(.ifRange) }
-    package static var ifUnmodifiedSince: HeaderName { HeaderName(.ifUnmodifiedSince) }
-    package static var keepAlive: HeaderName { HeaderName(.keepAlive) }
-    package static var lastModified: HeaderName { HeaderName(.lastModified) }
-    package static var link: HeaderName { HeaderName(.link) }
-    package static var strictTransportSecurity: HeaderName { HeaderName(.strictTransportSecurity) }
-    package static var location: HeaderName { HeaderName(.location) }
-    package static var maxForwards: HeaderName { HeaderName(.maxForwards) }
-    package static var origin: HeaderName { HeaderName(.origin) }
-    package static var pragma: HeaderName { HeaderName(.pragma) }
-    package static var priority: HeaderName { HeaderName(.priority) }
-    package static var proxyAuthenticate: HeaderName { HeaderName(.proxyAuthenticate) }
-    package static var proxyAuthorization: HeaderName { HeaderName(.proxyAuthorization) }
-    package static var proxyConnection: HeaderName { HeaderName(.proxyConnection) }
-    package static var range: HeaderName { HeaderName(.range) }
-    package static var referer: HeaderName { HeaderName(.referer) }
-    package static var reprDigest: HeaderName { HeaderName(.reprDigest) }
-    package static var retryAfter: HeaderName { HeaderName(.retryAfter) }
-    package static var secCHUA: HeaderName { HeaderName(.secCHUA) }
-    package static var secCHUAMobile: HeaderName { HeaderName(.secCHUAMobile) }
-    package static var secCHUAPlatform: HeaderName { HeaderName(.secCHUAPlatform) }
-    package static var secFetchDest: HeaderName { HeaderName(.secFetchDest) }
-    package static var secFetchMode: HeaderName { HeaderName(.secFetchMode) }
-    package static var secFetchSite: HeaderName { HeaderName(.secFetchSite) }
-    package static var secFetchUser: HeaderName { HeaderName(.secFetchUser) }
-    package static var serverTiming: HeaderName { HeaderName(.serverTiming) }
-    package static var setCookie: HeaderName { HeaderName(.setCookie) }
-    package static var surrogateControl: HeaderName { HeaderName(.surrogateControl) }
-    package static var te: HeaderName { HeaderName(.te) }
-    package static var traceparent: HeaderName { HeaderName(.traceparent) }
-    package static var trailer: HeaderName { HeaderName(.trailer) }
-    package static var transferEncoding: HeaderName { HeaderName(.transferEncoding) }
-    package static var upgrade: HeaderName { HeaderName(.upgrade) }
-    package static var upgradeInsecureRequests: HeaderName { HeaderName(.upgradeInsecureRequests) }
-    package static var useAsDictionary: HeaderName { HeaderName(.useAsDictionary) }
-    package static var userAgent: HeaderName { HeaderName(.userAgent) }
-    package static var vary: HeaderName { HeaderName(.vary) }
-    package static var via: HeaderName { HeaderName(.via) }
-    package static var wwwAuthenticate: HeaderName { HeaderName(.wwwAuthenticate) }
-    package static var warning: HeaderName { HeaderName(.warning) }
-    package static var xContentTypeOptions: HeaderName { HeaderName(.xContentTypeOptions) }
-    package static var xForwardedFor: HeaderName { HeaderName(.xForwardedFor) }
-    package static var xForwardedHost: HeaderName { HeaderName(.xForwardedHost) }
-    package static var xForwardedPort: HeaderName { HeaderName(.xForwardedPort) }
-    package static var xForwardedPrefix: HeaderName { HeaderName(.xForwardedPrefix) }
-    package static var xForwardedProto: HeaderName { HeaderName(.xForwardedProto) }
-    package static var xRealIP: HeaderName { HeaderName(.xRealIP) }
-    package static var xRequestID: HeaderName { HeaderName(.xRequestID) }
+    @inlinable package static var accept: HeaderName { HeaderName(.accept) }
+    @inlinable package static var acceptEncoding: HeaderName { HeaderName(.acceptEncoding) }
+    @inlinable package static var acceptLanguage: HeaderName { HeaderName(.acceptLanguage) }
+    @inlinable package static var acceptRanges: HeaderName { HeaderName(.acceptRanges) }
+    @inlinable package static var accessControlAllowOrigin: HeaderName {
+        HeaderName(.accessControlAllowOrigin)
+    }
+    @inlinable package static var age: HeaderName { HeaderName(.age) }
+    @inlinable package static var allow: HeaderName { HeaderName(.allow) }
+    @inlinable package static var altSvc: HeaderName { HeaderName(.altSvc) }
+    @inlinable package static var authorization: HeaderName { HeaderName(.authorization) }
+    @inlinable package static var availableDictionary: HeaderName { HeaderName(.availableDictionary) }
+    @inlinable package static var cdnCacheControl: HeaderName { HeaderName(.cdnCacheControl) }
+    @inlinable package static var cacheControl: HeaderName { HeaderName(.cacheControl) }
+    @inlinable package static var connection: HeaderName { HeaderName(.connection) }
+    @inlinable package static var contentDigest: HeaderName { HeaderName(.contentDigest) }
+    @inlinable package static var contentDisposition: HeaderName { HeaderName(.contentDisposition) }
+    @inlinable package static var contentEncoding: HeaderName { HeaderName(.contentEncoding) }
+    @inlinable package static var contentLanguage: HeaderName { HeaderName(.contentLanguage) }
+    @inlinable package static var contentLength: HeaderName { HeaderName(.contentLength) }
+    @inlinable package static var contentMD5: HeaderName { HeaderName(.contentMD5) }
+    @inlinable package static var contentLocation: HeaderName { HeaderName(.contentLocation) }
+    @inlinable package static var contentRange: HeaderName { HeaderName(.contentRange) }
+    @inlinable package static var contentSecurityPolicy: HeaderName { HeaderName(.contentSecurityPolicy) }
+    @inlinable package static var contentType: HeaderName { HeaderName(.contentType) }
+    @inlinable package static var cookie: HeaderName { HeaderName(.cookie) }
+    @inlinable package static var crossOriginResourcePolicy: HeaderName {
+        HeaderName(.crossOriginResourcePolicy)
+    }
+    @inlinable package static var date: HeaderName { HeaderName(.date) }
+    @inlinable package static var dnt: HeaderName { HeaderName(.dnt) }
+    @inlinable package static var clearSiteData: HeaderName { HeaderName(.clearSiteData) }
+    @inlinable package static var dictionaryID: HeaderName { HeaderName(.dictionaryID) }
+    @inlinable package static var dictumExplain: HeaderName { HeaderName(.dictumExplain) }
+    @inlinable package static var digest: HeaderName { HeaderName(.digest) }
+    @inlinable package static var earlyData: HeaderName { HeaderName(.earlyData) }
+    @inlinable package static var etag: HeaderName { HeaderName(.etag) }
+    @inlinable package static var expect: HeaderName { HeaderName(.expect) }
+    @inlinable package static var expires: HeaderName { HeaderName(.expires) }
+    @inlinable package static var forwarded: HeaderName { HeaderName(.forwarded) }
+    @inlinable package static var host: HeaderName { HeaderName(.host) }
+    @inlinable package static var http2Settings: HeaderName { HeaderName(.http2Settings) }
+    @inlinable package static var ifMatch: HeaderName { HeaderName(.ifMatch) }
+    @inlinable package static var ifModifiedSince: HeaderName { HeaderName(.ifModifiedSince) }
+    @inlinable package static var ifNoneMatch: HeaderName { HeaderName(.ifNoneMatch) }
+    @inlinable package static var ifRange: HeaderName { HeaderName(.ifRange) }
+    @inlinable package static var ifUnmodifiedSince: HeaderName { HeaderName(.ifUnmodifiedSince) }
+    @inlinable package static var keepAlive: HeaderName { HeaderName(.keepAlive) }
+    @inlinable package static var lastModified: HeaderName { HeaderName(.lastModified) }
+    @inlinable package static var link: HeaderName { HeaderName(.link) }
+    @inlinable package static var strictTransportSecurity: HeaderName { HeaderName(.strictTransportSecurity) }
+    @inlinable package static var location: HeaderName { HeaderName(.location) }
+    @inlinable package static var maxForwards: HeaderName { HeaderName(.maxForwards) }
+    @inlinable package static var origin: HeaderName { HeaderName(.origin) }
+    @inlinable package static var pragma: HeaderName { HeaderName(.pragma) }
+    @inlinable package static var priority: HeaderName { HeaderName(.priority) }
+    @inlinable package static var proxyAuthenticate: HeaderName { HeaderName(.proxyAuthenticate) }
+    @inlinable package static var proxyAuthorization: HeaderName { HeaderName(.proxyAuthorization) }
+    @inlinable package static var proxyConnection: HeaderName { HeaderName(.proxyConnection) }
+    @inlinable package static var range: HeaderName { HeaderName(.range) }
+    @inlinable package static var referer: HeaderName { HeaderName(.referer) }
+    @inlinable package static var reprDigest: HeaderName { HeaderName(.reprDigest) }
+    @inlinable package static var retryAfter: HeaderName { HeaderName(.retryAfter) }
+    @inlinable package static var secCHUA: HeaderName { HeaderName(.secCHUA) }
+    @inlinable package static var secCHUAMobile: HeaderName { HeaderName(.secCHUAMobile) }
+    @inlinable package static var secCHUAPlatform: HeaderName { HeaderName(.secCHUAPlatform) }
+    @inlinable package static var secFetchDest: HeaderName { HeaderName(.secFetchDest) }
+    @inlinable package static var secFetchMode: HeaderName { HeaderName(.secFetchMode) }
+    @inlinable package static var secFetchSite: HeaderName { HeaderName(.secFetchSite) }
+    @inlinable package static var secFetchUser: HeaderName { HeaderName(.secFetchUser) }
+    @inlinable package static var serverTiming: HeaderName { HeaderName(.serverTiming) }
+    @inlinable package static var setCookie: HeaderName { HeaderName(.setCookie) }
+    @inlinable package static var surrogateControl: HeaderName { HeaderName(.surrogateControl) }
+    @inlinable package static var te: HeaderName { HeaderName(.te) }
+    @inlinable package static var traceparent: HeaderName { HeaderName(.traceparent) }
+    @inlinable package static var trailer: HeaderName { HeaderName(.trailer) }
+    @inlinable package static var transferEncoding: HeaderName { HeaderName(.transferEncoding) }
+    @inlinable package static var upgrade: HeaderName { HeaderName(.upgrade) }
+    @inlinable package static var upgradeInsecureRequests: HeaderName { HeaderName(.upgradeInsecureRequests) }
+    @inlinable package static var useAsDictionary: HeaderName { HeaderName(.useAsDictionary) }
+    @inlinable package static var userAgent: HeaderName { HeaderName(.userAgent) }
+    @inlinable package static var vary: HeaderName { HeaderName(.vary) }
+    @inlinable package static var via: HeaderName { HeaderName(.via) }
+    @inlinable package static var wwwAuthenticate: HeaderName { HeaderName(.wwwAuthenticate) }
+    @inlinable package static var warning: HeaderName { HeaderName(.warning) }
+    @inlinable package static var xContentTypeOptions: HeaderName { HeaderName(.xContentTypeOptions) }
+    @inlinable package static var xForwardedFor: HeaderName { HeaderName(.xForwardedFor) }
+    @inlinable package static var xForwardedHost: HeaderName { HeaderName(.xForwardedHost) }
+    @inlinable package static var xForwardedPort: HeaderName { HeaderName(.xForwardedPort) }
+    @inlinable package static var xForwardedPrefix: HeaderName { HeaderName(.xForwardedPrefix) }
+    @inlinable package static var xForwardedProto: HeaderName { HeaderName(.xForwardedProto) }
+    @inlinable package static var xRealIP: HeaderName { HeaderName(.xRealIP) }
+    @inlinable package static var xRequestID: HeaderName { HeaderName(.xRequestID) }
 }

@@ -49,9 +49,9 @@ package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
     }
 
     @inline(__always)
-    func contains(id: UInt8, _ name: Span<UInt8>) -> Bool {
-        if id != 0 { return numbers.contains(id) }
-        for other in others where other.matches(id: id, name) { return true }
+    func contains(_ line: Headers.Line, of block: Span<UInt8>) -> Bool {
+        if line.id != 0 { return numbers.contains(line.id) }
+        for other in others where other.matches(line, of: block) { return true }
         return false
     }
 }

@@ -97,7 +97,7 @@ struct HeaderNameTable: Sendable {
 ///
 /// A constant that is made from its number needs no look-up, and so no check at each use that the table is
 /// initialised.
-enum HeaderNumber: UInt8, CaseIterable {
+@usableFromInline enum HeaderNumber: UInt8, CaseIterable, Sendable {
     case accept = 1, acceptCharset, acceptEncoding, acceptLanguage, acceptRanges,
         accessControlAllowCredentials, accessControlAllowHeaders, accessControlAllowMethods,
         accessControlAllowOrigin, accessControlExposeHeaders, accessControlMaxAge,

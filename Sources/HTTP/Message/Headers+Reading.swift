@@ -51,7 +51,7 @@ extension Headers {
     package func forEachValue(of name: HeaderName, _ body: (Span<UInt8>) -> Void) {
         guard mayContain(name) else { return }
         let bytes = block.span
-        for line in lines where name.matches(id: line.id, bytes.extracting(line.name)) {
+        for line in lines where name.matches(line, of: bytes) {
             body(bytes.extracting(line.value))
         }
     }
@@ -59,7 +59,7 @@ extension Headers {
     /// Calls `body` with each name that is not in the set, as received and in wire order.
     package func forEachName(outside names: HeaderNameSet, _ body: (Span<UInt8>) -> Void) {
         let bytes = block.span
-        for line in lines where !names.contains(id: line.id, bytes.extracting(line.name)) {
+        for line in lines where !names.contains(line, of: bytes) {
             body(bytes.extracting(line.name))
         }
     }
@@ -73,7 +73,7 @@ extension Headers {
     // The caller has asked `mayContain`, which the compiler reduces to the test of a bit.
     private func firstLine(of name: HeaderName) -> Line? {
         let bytes = block.span
-        for line in lines where name.matches(id: line.id, bytes.extracting(line.name)) { return line }
+        for line in lines where name.matches(line, of: bytes) { return line }
         return nil
     }
 }
@@ -103,7 +103,7 @@ extension Headers {
     package func forEachListMemberFromEnd(of name: HeaderName, _ body: (Span<UInt8>) -> Bool) {
         guard mayContain(name) else { return }
         let bytes = block.span
-        for line in lines.reversed() where name.matches(id: line.id, bytes.extracting(line.name)) {
+        for line in lines.reversed() where name.matches(line, of: bytes) {
             let value = bytes.extracting(line.value)
             var members = ListMembers(0..<value.count)
             while let member = members.popLast(in: value) {

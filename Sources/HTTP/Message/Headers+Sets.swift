@@ -2,15 +2,16 @@ internal import Primitives
 
 extension Headers {
     package func containsAny(of names: HeaderNameSet) -> Bool {
+        guard names.mayMeet(seen) else { return false }
         let bytes = block.span
-        for line in lines where names.contains(id: line.id, bytes.extracting(line.name)) { return true }
+        for line in lines where names.contains(line, of: bytes) { return true }
         return false
     }
 
     /// True if there is a line with any other name.
     package func containsAny(outside names: HeaderNameSet) -> Bool {
         let bytes = block.span
-        for line in lines where !names.contains(id: line.id, bytes.extracting(line.name)) { return true }
+        for line in lines where !names.contains(line, of: bytes) { return true }
         return false
     }
 
@@ -21,7 +22,7 @@ extension Headers {
         let otherBytes = other.block.span
         return other.lines.allSatisfy { line in
             let text = otherBytes.extracting(Int(line.start)..<Int(line.end))
-            return ignored.contains(id: line.id, otherBytes.extracting(line.name))
+            return ignored.contains(line, of: otherBytes)
                 || lines.contains {
                     $0.id == line.id && bytes.extracting(Int($0.start)..<Int($0.end)).equals(text)
                 }
@@ -34,11 +35,11 @@ extension Headers {
     package mutating func update(with other: Headers, keeping kept: HeaderNameSet) {
         let bytes = other.block.span
         var replaced: HeaderNameSet = []
-        for line in other.lines where !kept.contains(id: line.id, bytes.extracting(line.name)) {
+        for line in other.lines where !kept.contains(line, of: bytes) {
             replaced.insert(id: line.id, bytes.extracting(line.name))
         }
         removeAll(replaced)
-        for line in other.lines where replaced.contains(id: line.id, bytes.extracting(line.name)) {
+        for line in other.lines where replaced.contains(line, of: bytes) {
             append(line, of: bytes)
         }
     }
@@ -68,7 +69,7 @@ extension Headers {
         }
         guard let kept else { return removeAll(Self.connectionFields) }
         removeLines { line, block in
-            Self.connectionFields.contains(id: line.id, block.extracting(line.name)) && line.id != kept.id
+            Self.connectionFields.contains(line, of: block) && line.id != kept.id
         }
     }
 

@@ -23,7 +23,7 @@ package struct Headers: Sendable {
     /// The well-known names that may be here, and 0 if any other may.
     ///
     /// Most look-ups are for names that have not.
-    private var seen = HeaderNumberSet()
+    private(set) var seen = HeaderNumberSet()
 
     package init() {}
 
@@ -62,14 +62,25 @@ package struct Headers: Sendable {
         let value = value.extracting(value.trimmedRange(0..<value.count))
         guard value.endOfFieldValue(0..<value.count) == value.count else {
             let blanked = value.indices.map { ASCII.isFieldValue(value[$0]) ? value[$0] : ASCII.space }
-            return append(name, blanked.span)
+            return append(name, checked: blanked.span)
         }
+        append(name, checked: value)
+    }
+
+    /// Appends a line whose value has no blanks at its ends, and no bytes that no field value may hold.
+    package mutating func append(_ name: HeaderName, checked value: Span<UInt8>) {
         let start = block.count
         name.write(into: &block)
         let nameEnd = block.count - 2
         block.append(value)
         endLine()
         addLine(id: name.id, start: start, nameEnd: nameEnd, end: block.count)
+    }
+
+    /// Appends the lines of another section.
+    package mutating func append(_ other: borrowing Headers) {
+        let bytes = other.block.span
+        for line in other.lines { append(line, of: bytes) }
     }
 
     /// Appends a received line whose name and value have been checked.
@@ -117,13 +128,13 @@ package struct Headers: Sendable {
 
     package mutating func remove(_ name: HeaderName) {
         guard mayContain(name) else { return }
-        removeLines { line, block in name.matches(id: line.id, block.extracting(line.name)) }
+        removeLines { line, block in name.matches(line, of: block) }
         if name.id != 0 { seen.remove(name.id) }
     }
 
     package mutating func removeAll(_ names: HeaderNameSet) {
         guard names.mayMeet(seen) else { return }
-        removeLines { line, block in names.contains(id: line.id, block.extracting(line.name)) }
+        removeLines { line, block in names.contains(line, of: block) }
         seen.subtract(names.numbers)
     }
 

@@ -50,6 +50,14 @@ extension Status {
     /// The phrase registered with IANA for the code; empty for any other.
     package var reason: StaticString { Self.phrases[rawValue] ?? "" }
 
+    /// The status line of HTTP/1.1 with that phrase and CRLF (RFC 9112 section 4); the blank before it stays if it is empty.
+    var line: [UInt8] { Self.lines[Int(rawValue)] }
+
+    /// The lines of all codes of three digits or less, so that none is put together for a response.
+    private static let lines = (UInt16(0)..<1000).map { code in
+        Array("HTTP/1.1 \(code) \(Status(rawValue: code).reason)\r\n".utf8)
+    }
+
     private static let phrases: [UInt16: StaticString] = [
         100: "Continue",
         101: "Switching Protocols",

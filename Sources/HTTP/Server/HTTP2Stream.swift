@@ -124,7 +124,7 @@ final class HTTP2Stream {
         guard let request = request.take() else { return }
         switch request {
         case .success(let (head, framing)):
-            let awaitsEnd = framing != .none && framing != .length(0)
+            let awaitsEnd = framing.hasBody
             state.begin(awaitsEnd: awaitsEnd)
             if awaitsEnd { bodyPace.restart(at: session.core.now, session.settings.pace) }
             handler = application.begin(head, framing: framing, on: self)

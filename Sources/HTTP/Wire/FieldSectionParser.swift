@@ -61,11 +61,13 @@ struct FieldSectionParser: Sendable {
         let id = HeaderNameTable.shared.id(of: name)
         // A listed name is a token and never a disguised name.
         if id == 0 { try Self.checkUnlisted(name) }
-        let value = line.trimmedRange(colon + 1..<line.count - 2)
-        if line[colon + 1] == ASCII.space, value == colon + 2..<line.count - 2 {
+        if line.count > colon + 4, line[colon + 1] == ASCII.space, !ASCII.isBlank(line[colon + 2]),
+            !ASCII.isBlank(line[line.count - 3])
+        {
             headers.announce(id: id, nameBytes: colon, lineBytes: line.count, behind: announced.count)
             announced = announced.lowerBound..<range.upperBound
         } else {
+            let value = line.trimmedRange(colon + 1..<line.count - 2)
             headers.append(announced: bytes.extracting(announced))
             headers.append(id: id, checkedName: name, line.extracting(value))
             announced = range.upperBound..<range.upperBound

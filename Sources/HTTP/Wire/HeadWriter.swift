@@ -13,16 +13,14 @@ package enum HeadWriter {
     }
 
     package static func write(_ head: borrowing ResponseHead, into output: inout [UInt8]) {
-        output.append("HTTP/1.1 ")
-        output.append(decimal: UInt64(head.status.rawValue))
-        // RFC 9112 4: the blank stays even if the phrase is empty.
-        output.append(ASCII.space)
+        let line = head.status.line
         if let reason = head.reason {
+            output.append(line.span.extracting(first: StatusLine.phraseStart))
             for byte in reason { output.append(ASCII.isFieldValue(byte) ? byte : ASCII.space) }
+            output.append("\r\n")
         } else {
-            output.append(head.status.reason)
+            output.append(line.span)
         }
-        output.append("\r\n")
         head.headers.write(into: &output)
         output.append("\r\n")
     }

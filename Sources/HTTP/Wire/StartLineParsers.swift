@@ -141,6 +141,9 @@ struct StatusLine: Sendable {
     let status: Status
     let version: HTTPVersion
     let reason: [UInt8]?
+
+    /// The bytes before the phrase of a line of HTTP/1.1.
+    static let phraseStart = 13
 }
 
 /// Reads a status line (RFC 9112 section 4): `HTTP-version SP 3DIGIT [ SP reason-phrase ]`.
@@ -182,6 +185,8 @@ struct StatusLineParser: Sendable {
         guard !rest.isEmpty else { return [] }
         guard rest[0] == ASCII.space else { throw .malformedStatusLine }
         let phrase = rest.extracting(1..<rest.count)
-        return phrase.equals(status.reason) ? nil : [UInt8](copying: phrase)
+        let line = status.line
+        let registered = line.span.extracting(StatusLine.phraseStart..<line.count - 2)
+        return phrase.equals(registered) ? nil : [UInt8](copying: phrase)
     }
 }

@@ -21,7 +21,7 @@ final class AdminExchange: Handler, RequestHandler {
 
     /// Does the work and responds once the request is complete.
     func whenWhole(_ framing: BodyFraming, _ head: RequestHead, work: @escaping ([UInt8]) -> AdminResponse?) {
-        if framing == .none || framing == .length(0) {
+        if !framing.hasBody {
             if let response = work([]) { answer(response) }
             return
         }

@@ -19,6 +19,9 @@ final class ClientPeer {
     /// The address as X-Forwarded-For has it.
     let text: String
 
+    /// X-Forwarded-For and X-Forwarded-Proto of a peer that is the client itself.
+    let fields: Headers
+
     private let networks: [TrustedNetwork]
     /// The length of the IPv6 prefix that is one client where clients share something.
     private let ipv6Prefix: Int
@@ -57,6 +60,10 @@ final class ClientPeer {
         if case .ip(let address, _)? = peer { self.address = address } else { address = nil }
         text = address?.text ?? "unknown"
         isTrusted = networks.contains(peer)
+        var fields = Headers()
+        fields.append(.xForwardedFor, text)
+        fields.append(.xForwardedProto, isTLS == true ? "https" : "http")
+        self.fields = fields
     }
 
     /// Returns true if the client's transport is secure (RFC 9842 section 8), by the setting `secure_transport`.

@@ -5,9 +5,9 @@ internal import HTTP
 /// Its pseudonym is random, so that two instances of Dictum in a row are no loop. A class, because requests hold it.
 final class Via: Sendable {
     let pseudonym: String
-    private let http10: String
-    private let http11: String
-    private let http2: String
+    private let http10: Headers
+    private let http11: Headers
+    private let http2: Headers
 
     convenience init() {
         self.init(pseudonym: "dictum-" + String(UInt32.random(in: .min ... .max) | 1 << 31, radix: 16))
@@ -15,13 +15,16 @@ final class Via: Sendable {
 
     init(pseudonym: String) {
         self.pseudonym = pseudonym
-        http10 = "1.0 \(pseudonym)"
-        http11 = "1.1 \(pseudonym)"
-        http2 = "2.0 \(pseudonym)"
+        func line(_ protocolVersion: String) -> Headers {
+            var line = Headers()
+            line.append(.via, "\(protocolVersion) \(pseudonym)")
+            return line
+        }
+        (http10, http11, http2) = (line("1.0"), line("1.1"), line("2.0"))
     }
 
-    /// Returns the member for a request that came in this version.
-    func member(receivedBy version: HTTPVersion) -> String {
+    /// Returns the line for a request that came in this version.
+    func line(receivedBy version: HTTPVersion) -> Headers {
         switch version {
         case .http10: http10
         case .http11: http11

@@ -6,7 +6,7 @@ internal import HTTP
 extension Exchange {
     /// Does what the body asks for, until it waits for an event, and sets the upstream's pace.
     ///
-    /// Every event that the body takes ends with this.
+    /// Every event that the body takes ends with this, but for pieces that pass.
     func advance() {
         while let action = body.next(hasRoom: client.canWrite) { perform(action) }
         guard let upstream = attempt.connection else { return }

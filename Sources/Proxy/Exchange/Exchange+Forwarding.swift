@@ -66,7 +66,7 @@ extension Exchange {
         if peer.isTrusted, RequestIdentifiers.hasRequestID(head.headers, name) { return }
         let id = proxy.makeRequestID()
         head.headers.removeLookalikes(of: name)
-        head.headers.append(name, id.span)
+        head.headers.append(name, checked: id.span)
         if proxy.isLogging { record.requestID = id.indices.map { id[$0] } }
     }
 
@@ -127,7 +127,7 @@ extension Exchange {
         }
         let facts = RetryRule.Attempt(
             error: error, hasSent: lost?.hasSent ?? false, hasReceived: lost?.hasReceived ?? false,
-            isRepeatable: request.method.isIdempotent && !upload.hasBody)
+            isRepeatable: request.method.isIdempotent && !upload.framing.hasBody)
         // A lost connection that has sent nothing holds the request whole, with what came of its body.
         let carrier = facts.hasSent ? nil : lost
         let verdict = RetryRule.verdict(facts)

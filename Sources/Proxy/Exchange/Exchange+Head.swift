@@ -27,7 +27,7 @@ extension Exchange {
         let isHeld =
             obstacle == nil || draft.response.target != nil
             || obstacle == .ineligibleSize && takesMadeTag(draft.response)
-        guard isHeld, !isEventStream, canHold(framing) else { return stream(draft, nil) }
+        guard isHeld, !isEventStream, canHold(framing) else { return stream(draft, nil, because: obstacle) }
         var length: Int?
         if case .length(let count) = framing, takesHeldBody { length = Int(count) }
         // A body of unknown length is not compared before it is whole: most lengths differ.

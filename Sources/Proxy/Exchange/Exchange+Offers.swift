@@ -28,11 +28,17 @@ extension Exchange {
     }
 
     /// True unless the content of the request may have a part in the meaning of its response.
-    private var isGetOrHead: Bool { facts.method == .get || facts.method == .head }
+    private var isGetOrHead: Bool {
+        switch facts.method {
+        case .get, .head: true
+        default: false
+        }
+    }
 
     /// Returns the form in which a response is offered, if it is: the setting `delivery`.
     func offerForm(_ response: UpstreamResponse) -> OfferForm {
-        offerForm(response, for: audience(of: response.facts))
+        guard let delivery = route.delivery, delivery != .inBand else { return .inBand }
+        return offerForm(response, for: audience(of: response.facts))
     }
 
     func offerForm(_ response: UpstreamResponse, for audience: Audience) -> OfferForm {

@@ -12,7 +12,11 @@ extension Exchange {
     }
 
     /// Decides about a body that is not complete yet, and sends the head.
-    func stream(_ draft: consuming ResponseDraft, _ held: consuming HeldBody?) {
+    ///
+    /// `obstacle` is the reason why its upstream's bytes, which are in no coding, stay as they are, if that is known.
+    func stream(
+        _ draft: consuming ResponseDraft, _ held: consuming HeldBody?, because obstacle: Reason? = nil
+    ) {
         if isNotModified(draft.response) { return respondNotModified(draft) }
         guard body.reserveDecoder() else { return respondOriginal(draft, held) }
         let bytes = held?.bytes ?? []
@@ -24,7 +28,8 @@ extension Exchange {
             draft.response.facts.bodyBytes = Int(count)
         }
         draft.response.facts.bodyBytesSeen = bytes.count
-        var decision = decide(draft.response)
+        var decision =
+            obstacle.map { Decision(coding: .identity, reason: $0) } ?? decide(draft.response)
         var coding = StreamCoding.none
         if decision.upstreamCodingHandling != .passThrough, decision.coding != .identity {
             coding = openEncoder(decision, bodyBytes: draft.response.facts.bodyBytes, held: bytes)

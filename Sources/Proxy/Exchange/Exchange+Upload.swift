@@ -14,7 +14,7 @@ extension Exchange {
         guard upload.coding == .dcz, acceptsCodedBodies, !facts.noTransform else {
             return refuseUnknownDictionary()
         }
-        guard upload.hasBody else { return refuse(.undecodableRequest, .malformed) }
+        guard upload.framing.hasBody else { return refuse(.undecodableRequest, .malformed) }
         upload.decoding = UploadDecoding(
             limits: DecoderLimits(maxBytes: route.requestBodyMax), memory: share.memory)
         // RFC 9110 section 10.1.1: no upstream can ask for the body before its dictionary is known.
@@ -96,5 +96,13 @@ extension Exchange {
             record.fault = .own("memory.coding is used up")
             refuseUpload(.clientBusy)
         }
+    }
+
+    /// Ends a request whose body is refused.
+    func refuseUpload(_ problem: ProblemResponse, _ reason: RejectionReason? = nil) {
+        upload.decoding?.giveUp()
+        abortUpstream()
+        if phase.isSent { return abort() }
+        refuse(problem, reason)
     }
 }

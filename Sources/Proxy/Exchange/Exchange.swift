@@ -28,7 +28,6 @@ final class Exchange: Handler {
     var isTwinDue = false
     /// The stored response that the upstream is asked about.
     var storedResponse: StoredResponse?
-    var upload: RequestUpload
     /// Why the request waits for a place.
     var shortage = UpstreamPlaces.Shortage.upstream
     /// The trailers of a response that ends once the client has room for its last bytes.
@@ -55,6 +54,8 @@ final class Exchange: Handler {
     @exclusivity(unchecked)
     private var ownAttempt = UpstreamAttempt()
     @exclusivity(unchecked)
+    private var ownUpload: RequestUpload
+    @exclusivity(unchecked)
     private var ownBody: ResponseBody
 
     // Safe: one loop uses the exchange, and no method of these values calls it, so that none is used twice at once. Lent in
@@ -77,6 +78,11 @@ final class Exchange: Handler {
     var attempt: UpstreamAttempt {
         _read { yield unsafe ownAttempt }
         _modify { yield unsafe &ownAttempt }
+    }
+
+    var upload: RequestUpload {
+        _read { yield unsafe ownUpload }
+        _modify { yield unsafe &ownUpload }
     }
 
     var body: ResponseBody {
@@ -123,11 +129,12 @@ final class Exchange: Handler {
         route = linked?.route ?? choice.route
         upstream = route.upstream.map { proxy.upstreams[$0] }
         unsafe ownResource = RequestedResource(authority: authority, url: url, route: route)
-        upload = RequestUpload(framing, coding: route.decodesRequests ? UploadCoding(head) : .passes)
+        unsafe ownUpload = RequestUpload(
+            framing, coding: route.decodesRequests ? UploadCoding(head) : .passes)
         unsafe ownFacts = RequestFacts(
             head, url: url, isPathNormal: choice.isPathNormal, peer: peer, route: route,
             secureTransport: context.configuration.secureTransport)
-        request = head
+        request = consume head
         unsafe ownBody = ResponseBody(memory: share.memory)
         if let key = route.operationKey, facts.method == .query || facts.method == .post { upload.read(key) }
         record.timeMicroseconds = Int(SystemClock.unixMilliseconds) * 1000
@@ -201,14 +208,6 @@ extension Exchange: RequestHandler {
         refuseUpload(ProblemResponse(Refusal.malformed(error)), .malformed)
     }
 
-    /// Ends a request whose body is refused.
-    func refuseUpload(_ problem: ProblemResponse, _ reason: RejectionReason? = nil) {
-        upload.decoding?.giveUp()
-        abortUpstream()
-        if phase.isSent { return abort() }
-        refuse(problem, reason)
-    }
-
     /// Continues after the client has taken the waiting bytes.
     func drained() {
         if let trailers = lateTrailers.take() { return complete(trailers: trailers) }
@@ -257,7 +256,7 @@ extension Exchange: ResponseHandler {
             dropStoredResponse()
         }
         plan(head, framing: framing)
-        advance()
+        if !body.isPassing { advance() }
     }
 
     func receivedBody(_ bytes: Span<UInt8>) {
@@ -265,10 +264,10 @@ extension Exchange: ResponseHandler {
         record.bodyBytesBefore += bytes.count
         observed?.append(bytes, context.observer)
         if body.received(bytes) { write(bytes) }
-        advance()
+        if !body.isPassing { advance() }
     }
 
-    func responseEnded(trailers: Headers) {
+    func responseEnded(trailers: consuming Headers) {
         attempt.connection = nil
         upload.decoding = nil
         attempt.leaveServer()
@@ -282,7 +281,6 @@ extension Exchange: ResponseHandler {
             return advance()
         }
         if phase.isTunnel { return complete() }
-        var trailers = trailers
         hideIdentity(in: &trailers)
         route.responseEdits?.remove(from: &trailers)
         body.receivedEnd(trailers: trailers)

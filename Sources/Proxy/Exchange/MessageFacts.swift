@@ -22,7 +22,10 @@ extension RequestFacts {
         self.isPathNormal = isPathNormal
         isTransportSecure = peer.isTransportSecure(head.headers, setting: secureTransport)
         dictionarySwitch = route.dictionarySwitch
-        head.headers.forEachValue(of: .acceptEncoding) { acceptEncoding.read($0) }
+        // Closures get variables of their own: a value that they capture before it is whole would be copied.
+        var accepted = acceptEncoding
+        head.headers.forEachValue(of: .acceptEncoding) { accepted.read($0) }
+        acceptEncoding = accepted
         secFetchSite = head.headers.joined(.secFetchSite).map(SecFetchSite.init)
         secFetchMode = head.headers.joined(.secFetchMode).map(SecFetchMode.init)
         origin = head.headers.first(.origin)
@@ -35,16 +38,19 @@ extension RequestFacts {
         // A credential that the upstream does not get cannot make its response personal.
         let hides = { (name: HeaderName) in route.requestEdits?.hides(name) == true }
         hasAuthorization = head.headers.contains(.authorization) && !hides(.authorization)
+        var isCookie = false
         head.headers.forEachValue(of: .cookie) {
-            hasCookie = hasCookie || policy.personal.ignoredCookies.counts($0)
+            isCookie = isCookie || policy.personal.ignoredCookies.counts($0)
         }
-        if hasCookie { hasCookie = !hides(.cookie) }
+        hasCookie = isCookie && !hides(.cookie)
         hasClientCertificate = peer.tls?.clientSubject != nil
         hasPersonalQuery = url.query != nil && policy.personal.hasPersonalQuery(url.query)
         guard route.usesDictionaries else { return }
+        var isPersonal = false
         head.headers.forEachName(outside: route.impersonalFields) {
-            hasPersonalField = hasPersonalField || policy.personal.matches(fieldName: $0)
+            isPersonal = isPersonal || policy.personal.matches(fieldName: $0)
         }
+        hasPersonalField = isPersonal
         availableDictionary = Self.availableDictionary(head.headers)
         if availableDictionary != nil || route.decodesRequests && head.headers.contains(.contentEncoding) {
             dictionaryID = DictionaryID.parse(head.headers.values(.dictionaryID))
@@ -65,13 +71,17 @@ extension ResponseFacts {
     package init(_ head: borrowing ResponseHead, framing: BodyFraming, types: MediaTypes) {
         self.init()
         status = Int(head.status.rawValue)
+        var (type, control) = (String?.none, CacheControl())
         head.headers.forEachValue(of: .contentType) { value in
-            if contentType == nil { contentType = types.text(of: value) }
+            if type == nil { type = types.text(of: value) }
         }
-        coding = UpstreamCoding(contentEncoding: head.headers.values(.contentEncoding))
+        contentType = type
+        if head.headers.contains(.contentEncoding) {
+            coding = UpstreamCoding(contentEncoding: head.headers.values(.contentEncoding))
+        }
         if case .length(let count) = framing, coding == .none { bodyBytes = Int(count) }
-        head.headers.forEachValue(of: .cacheControl) { cacheControl.read($0) }
-        sentCacheControl = cacheControl
+        head.headers.forEachValue(of: .cacheControl) { control.read($0) }
+        (cacheControl, sentCacheControl) = (control, control)
         varyNames = Vary.names(head.headers.values(.vary))
         setCookieNames = head.headers.values(.setCookie).map { String($0.prefix { $0 != "=" && $0 != ";" }) }
         accessControlAllowOrigin = head.headers.first(.accessControlAllowOrigin)

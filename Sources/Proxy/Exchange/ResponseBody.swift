@@ -119,6 +119,14 @@ struct ResponseBody: ~Copyable {
         }
     }
 
+    /// True if the body passes as it comes, and nothing is left to do before the next event.
+    var isPassing: Bool {
+        switch stage {
+        case .passing: output.isEmpty && trailers == nil && !isCopyBehind
+        default: false
+        }
+    }
+
     /// True if more of the upstream's body is wanted now.
     var wantsInput: Bool {
         switch stage {
@@ -244,6 +252,7 @@ struct ResponseBody: ~Copyable {
         switch consume coding {
         case .none:
             stage = isDecoded ? .decoding : .passing
+            guard !bytes.isEmpty else { return }
             addToCopy(bytes.span)
             emit(bytes.span)
         case .ready(let encoder, let memory):

@@ -37,11 +37,7 @@ struct ResponseDraft: ~Copyable {
 
     /// Hands the head over without a copy, and leaves an empty one.
     mutating func takeHead() -> ResponseHead {
-        var headers = Headers()
-        swap(&headers, &response.head.headers)
-        var head = response.head
-        swap(&headers, &head.headers)
-        return consume head
+        exchange(&response.head, with: ResponseHead(status: response.head.status))
     }
 }
 

@@ -95,7 +95,7 @@ struct ResponseEdits {
     /// Adds the names to the upstream's Vary, as RFC 9842 section 6.2 wants it on every variant.
     static func mergeVary(_ headers: inout Headers, _ variation: Variation) {
         let names = variation.names
-        guard headers.contains(.vary) else { return headers.append(.vary, names) }
+        guard headers.contains(.vary) else { return headers.append(.vary, checked: names.utf8.span) }
         let added = names.split(separator: ", ").map(String.init)
         headers.replace(.vary, with: Vary.merged(headers.values(.vary), adding: added))
     }

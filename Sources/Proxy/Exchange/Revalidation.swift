@@ -14,7 +14,7 @@ enum Revalidation {
     ///
     /// Its fields are checked once a stored response is known: see `isOrdinary`.
     static func mayAsk(_ request: RequestHead, framing: BodyFraming, _ facts: RequestFacts) -> Bool {
-        guard facts.method == .get, framing == .none || framing == .length(0), facts.isPathNormal,
+        guard facts.method == .get, !framing.hasBody, facts.isPathNormal,
             facts.isNobodys, !facts.noStore, !facts.noTransform
         else { return false }
         let headers = request.headers

@@ -36,7 +36,9 @@ final class ReverseProxy: Application, Handler {
         self.log?.flush()
         self.log = log
         metrics.counters.grow(routes: context.routeNames.texts.count)
-        self.context = context
+        // Swapped, since a variable that is set anywhere is checked for overlapping access wherever it is read.
+        var former = context
+        swap(&former, &self.context)
         upstreams.adopt(context.upstreams, metrics, core: core)
     }
 

@@ -8,8 +8,8 @@ enum Upgrade {
     /// h2c is not: a tunnel of HTTP/2 would carry requests that Dictum never sees. A request with a body has none, because
     /// nobody could tell where the new protocol begins.
     static func protocols(askedBy request: borrowing RequestHead, framing: BodyFraming) -> String? {
-        guard request.version >= .http11, framing == .none || framing == .length(0),
-            request.headers.contains(.upgrade), request.headers.containsToken(.connection, "upgrade")
+        guard request.headers.contains(.upgrade), request.version >= .http11, !framing.hasBody,
+            request.headers.containsToken(.connection, "upgrade")
         else { return nil }
         let names = names(request.headers).filter { !isHTTP($0) }
         return names.isEmpty ? nil : names.joined(separator: ", ")

@@ -190,14 +190,12 @@ struct RequestUpload: ~Copyable {
 
     init(_ framing: BodyFraming, coding: UploadCoding) {
         (self.framing, self.upstreamFraming, self.coding) = (framing, framing, coding)
-        isWhole = framing == .none || framing == .length(0)
+        isWhole = !framing.hasBody
     }
-
-    var hasBody: Bool { framing != .none && framing != .length(0) }
 
     /// Has the members of a key read in the body that is to come.
     mutating func read(_ key: OperationKey) {
-        if hasBody { reading = (key, JSONMembers(key.paths)) }
+        if framing.hasBody { reading = (key, JSONMembers(key.paths)) }
     }
 
     /// The operation that the body names; nil unless a whole JSON object has come so far.

@@ -39,7 +39,7 @@ enum UpstreamRequest {
             head.headers.append(.upgrade, protocols)
             head.headers.append(.connection, "upgrade")
         }
-        head.headers.append(.via, surroundings.via.member(receivedBy: request.version))
+        head.headers.append(surroundings.via.line(receivedBy: request.version))
         setForwarding(&head.headers, request, surroundings)
         setSubject(&head.headers, surroundings)
         // RFC 8470 section 5.1: an Early-Data of a proxy before Dictum stays.
@@ -113,10 +113,10 @@ enum UpstreamRequest {
 
     private static func setFraming(_ head: inout RequestHead, _ framing: BodyFraming, wantsTrailers: Bool) {
         // A server that expects no body with such a method may take it for the next request, so there must be none.
-        if head.method.isSafe, head.method != .query, framing != .none, framing != .length(0) {
+        if framing.hasBody, head.method.isSafe, head.method != .query {
             head.headers.append(.connection, "close")
         }
-        if framing == .chunked {
+        if framing.hasBody, framing == .chunked {
             head.headers.remove(.contentLength)
             head.headers.append(.transferEncoding, "chunked")
         }
@@ -130,6 +130,14 @@ enum UpstreamRequest {
     private static func setForwarding(
         _ headers: inout Headers, _ request: RequestHead, _ around: Surroundings
     ) {
+        // Nearly always nobody has told of the client before.
+        guard
+            headers.containsAny(of: .forwarding)
+                || around.peer.isTrusted && request.headers.containsAny(of: .forwarding)
+        else {
+            headers.append(around.peer.fields)
+            return setForwardedHost(&headers, request)
+        }
         let address = around.peer.text
         if around.peer.isTrusted, headers.contains(.xForwardedFor) {
             let chain = (headers.values(.xForwardedFor) + [address]).joined(separator: ", ")
@@ -142,10 +150,12 @@ enum UpstreamRequest {
         if !headers.contains(.xForwardedProto) {
             headers.append(.xForwardedProto, around.peer.scheme(request.headers))
         }
-        if !headers.contains(.xForwardedHost) {
-            // There is one at most (RFC 9112 section 3.2).
-            request.headers.forEachValue(of: .host) { headers.append(.xForwardedHost, $0) }
-        }
+        if !headers.contains(.xForwardedHost) { setForwardedHost(&headers, request) }
+    }
+
+    private static func setForwardedHost(_ headers: inout Headers, _ request: RequestHead) {
+        // There is one at most, and it is a valid one (RFC 9112 section 3.2).
+        request.headers.forEachValue(of: .host) { headers.append(.xForwardedHost, checked: $0) }
     }
 
     /// Sets the subject of the client's certificate; a client that could send the field itself could claim any.
@@ -163,10 +173,18 @@ enum UpstreamRequest {
         headers.remove(.availableDictionary)
         headers.remove(.dictionaryID)
         switch acceptEncoding {
-        case .identity: headers.replace(.acceptEncoding, with: "identity")
+        case .identity:
+            headers.remove(.acceptEncoding)
+            headers.append(identityOnly)
         case .pass: dropDictionaryCodings(&headers)
         }
     }
+
+    private static let identityOnly: Headers = {
+        var line = Headers()
+        line.append(.acceptEncoding, "identity")
+        return line
+    }()
 
     private static func dropDictionaryCodings(_ headers: inout Headers) {
         guard let accepted = headers.joined(.acceptEncoding) else { return }

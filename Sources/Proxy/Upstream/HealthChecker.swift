@@ -192,7 +192,7 @@ final class HealthProbe: ResponseHandler, Handler {
         if bodyBytes > Self.bodyBytesMax { end() }
     }
 
-    func responseEnded(trailers: Headers) {
+    func responseEnded(trailers: consuming Headers) {
         connection = nil
         end()
     }

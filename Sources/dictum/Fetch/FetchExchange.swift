@@ -95,7 +95,7 @@ final class FetchExchange: ResponseHandler {
         body.append(bytes)
     }
 
-    func responseEnded(trailers: Headers) {
+    func responseEnded(trailers: consuming Headers) {
         guard let head else { return end(.failure(.exchange(.closedBeforeHead))) }
         end(
             .success(

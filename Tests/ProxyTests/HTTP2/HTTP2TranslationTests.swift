@@ -224,7 +224,7 @@ private let ok = wire("HTTP/1.1 200 OK", body: Array("ok".utf8))
     @Test func `each limit that a client exceeds is counted by its name`() throws {
         let proxy = try TestProxy(ok)
         let resets = try proxy.connectHTTP2()
-        for number: Int32 in 0..<120 {
+        for number: Int32 in 0..<600 {
             resets.request(1 + 2 * number, method: "POST", endsStream: false)
             resets.send(HTTP2Peer.Kind.reset, stream: 1 + 2 * number, payload: HTTP2Peer.number(8))
         }
@@ -233,12 +233,12 @@ private let ok = wire("HTTP/1.1 200 OK", body: Array("ok".utf8))
         for _ in 0..<1_100 { pings.send(HTTP2Peer.Kind.ping, payload: [1, 2, 3, 4, 5, 6, 7, 8]) }
         #expect(pings.endingCode() == 11)
         let heads = try proxy.connectHTTP2()
-        // Sixteen have room.
-        for number: Int32 in 0..<17 {
+        // Sixty-four have room.
+        for number: Int32 in 0..<65 {
             let value = String(repeating: "v", count: 16_000)
             heads.request(1 + 2 * number, method: "POST", [("x-own", value)], endsStream: false)
         }
-        #expect(heads.response(33)?.resetCode == 7)
+        #expect(heads.response(129)?.resetCode == 7)
         let many = try proxy.connectHTTP2()
         for number: Int32 in 0..<101 { many.request(1 + 2 * number, method: "POST", endsStream: false) }
         #expect(many.response(201)?.resetCode == 7)
