@@ -56,12 +56,13 @@ extension Configuration {
         if observe != Observe(), !users.contains(where: observes) {
             warn("observe has no effect: no route is observed", at: reader.node(of: "observe"))
         }
-        for (place, route) in routes.enumerated() {
-            guard let dictionary = route.dictionary, compression.minSize > dictionary.maxBody else {
-                continue
-            }
+        let places = routes.indices.filter { place in
+            routes[place].dictionary.map { compression.minSize > $0.maxBody } ?? false
+        }
+        if dictionariesOn, !places.isEmpty {
+            let names = places.map { "routes[\($0)]" }.joined(separator: ", ")
             warn(
-                "compression.min_size is larger than max_body of routes[\(place)], which has no dictionaries then",
+                "compression.min_size is larger than max_body of \(names), where no dictionaries are then",
                 at: reader.node(of: "compression.min_size"))
         }
         if let admin, admin.address == nil, admin.token != nil || admin.tokenFile != nil {

@@ -29,7 +29,7 @@ struct Quantity: Sendable {
     /// Returns the number in front of `%`, with or without a fraction; nil for any other text.
     static func percent(_ text: String) -> Double? {
         let number = text.dropLast()
-        guard text.hasSuffix("%"), number.first != ".",
+        guard text.hasSuffix("%"), number.first != ".", number.last != ".",
             number.utf8.allSatisfy({ ASCII.isDigit($0) || $0 == UInt8(ascii: ".") })
         else { return nil }
         return Double(number)

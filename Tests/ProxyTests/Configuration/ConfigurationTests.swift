@@ -138,7 +138,7 @@ func configuration(
             #expect(try configuration("log: {access: {sample: \(text)}}").log.access == short, "\(text)")
         }
         for text in [
-            "101%", "-1%", "[1%]", "{sample: 101%}", "{path: /a}", "{file: \"\"}", "{format: common}",
+            "101%", "-1%", "5.%", "[1%]", "{sample: 101%}", "{path: /a}", "{file: \"\"}", "{format: common}",
         ] {
             #expect(throws: ConfigurationError.self, "\(text)") {
                 try configuration("log: {access: \(text)}")

@@ -33,8 +33,8 @@ import Testing
         ("experiment: on\nmode: observe", "experiment compares nothing: no route sends deltas"),
         ("observe: {cpu: 1%}", "observe has no effect: no route is observed"),
         (
-            "compression: {min_size: 2MiB}\nroutes: [{match: /a, dictionary: {max_body: 1MiB}}]",
-            "compression.min_size is larger than max_body of routes[0], which has no dictionaries then"
+            "compression: {min_size: 2MiB}\nroutes: [{match: /a, dictionary: {max_body: 1MiB}}, {match: /b, dictionary: {max_body: 1MiB}}]",
+            "compression.min_size is larger than max_body of routes[0], routes[1], where no dictionaries are then"
         ),
         ("admin: {address: off, token: 0123456789abcdef}", "admin has no effect with address: off"),
         (
@@ -56,6 +56,7 @@ import Testing
         "experiment: on\nmode: observe\nroutes: [{match: /a, mode: live}, {match: /b}]",
         "admin: {address: off}",
         "observe: {cpu: 1%}\nroutes: [{match: /a, mode: observe}]", "experiment: off\ndictionaries: off",
+        "compression: {min_size: 2MiB}\nroutes: [{match: /a, dictionary: {max_body: 1MiB}}]\ndictionaries: off",
     ])
     func `a setting with an effect is not`(text: String) throws {
         #expect(try warnings(text) == [])
