@@ -14,14 +14,7 @@ package struct PatternIndex: Sendable {
         var positions = 0..<0
     }
 
-    /// A reference, since the match of a pattern within an array would copy it.
-    private final class Entry: Sendable {
-        let pattern: URLPattern
-
-        init(_ pattern: URLPattern) { self.pattern = pattern }
-    }
-
-    private let patterns: [Entry]
+    private let patterns: [URLPattern]
     private let nodes: [Node]
     /// The next byte and the node behind it, sorted by byte at each node.
     private let edges: [(byte: UInt8, node: Int)]
@@ -29,7 +22,7 @@ package struct PatternIndex: Sendable {
     private let positions: [Int]
 
     package init(_ patterns: [URLPattern]) {
-        self.patterns = patterns.map(Entry.init)
+        self.patterns = patterns
         var tree = [Draft()]
         for (position, pattern) in patterns.enumerated() {
             var node = 0
@@ -68,8 +61,7 @@ package struct PatternIndex: Sendable {
             for position in node.positions {
                 let candidate = positions[position]
                 if let best, candidate > best { break }
-                if counts(candidate), patterns[candidate].pattern.matches(text, query: query, within: &budget)
-                {
+                if counts(candidate), patterns.span[candidate].matches(text, query: query, within: &budget) {
                     best = candidate
                     break
                 }

@@ -7,8 +7,8 @@ internal import Primitives
 /// form.
 ///
 /// There are no regexp groups: RFC 9842 forbids them in a `match`, and a route takes several patterns instead. The
-/// time of a match is at most the product of both sizes.
-package struct URLPattern: Sendable {
+/// time of a match is at most the product of both sizes. A class, because a match would copy a value.
+package final class URLPattern: Sendable {
     package static let bytesMax = 2048
 
     package let text: String

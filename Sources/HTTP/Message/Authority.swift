@@ -4,15 +4,19 @@ internal import Primitives
 struct Authority {
     let host: Range<Int>
     let port: UInt16?
+    private let hasCapitals: Bool
 
     /// Checks the whole span; nil unless it is a host with or without a port.
     init?(_ bytes: Span<UInt8>) {
         guard !bytes.isEmpty else { return nil }
         let isLiteral = bytes[0] == 0x5b  // [
-        let hostEnd = isLiteral ? Self.endOfLiteral(bytes) : Self.endOfName(bytes)
+        var hasCapitals = false
+        let hostEnd =
+            isLiteral ? Self.endOfLiteral(bytes, &hasCapitals) : Self.endOfName(bytes, &hasCapitals)
         guard let hostEnd, hostEnd > 0, let port = Self.port(bytes, after: hostEnd) else { return nil }
         host = 0..<hostEnd
         self.port = port
+        self.hasCapitals = hasCapitals
     }
 
     /// Returns the authority in lower case, without a trailing colon.
@@ -26,13 +30,13 @@ struct Authority {
 
     /// True without upper case, a trailing colon, or a port that begins with a zero.
     private func isNormal(_ bytes: Span<UInt8>) -> Bool {
-        for index in host where bytes[index] &- 0x41 < 26 { return false }
+        if hasCapitals { return false }
         return port == nil ? host.count == bytes.count : bytes[host.count + 1] != 0x30
     }
 
     // RFC 3986 3.2.2: reg-name = *( unreserved / pct-encoded / sub-delims ). The comma is refused: it would
     // make a list of hosts.
-    private static func endOfName(_ bytes: Span<UInt8>) -> Int? {
+    private static func endOfName(_ bytes: Span<UInt8>, _ hasCapitals: inout Bool) -> Int? {
         var index = 0
         while index < bytes.count {
             let byte = bytes[index]
@@ -44,10 +48,13 @@ struct Authority {
             } else if !isNameByte(byte) {
                 return nil
             }
+            hasCapitals = hasCapitals || isCapital(byte)
             index += 1
         }
         return index
     }
+
+    private static func isCapital(_ byte: UInt8) -> Bool { byte &- 0x41 < 26 }
 
     // Letters, digits and -._~!$&'()*+;= with one bit for each byte below 128.
     private static func isNameByte(_ byte: UInt8) -> Bool {
@@ -56,14 +63,14 @@ struct Authority {
     }
 
     // RFC 3986 3.2.2: IP-literal, but only IPv6 without a zone. The digits are not counted.
-    private static func endOfLiteral(_ bytes: Span<UInt8>) -> Int? {
+    private static func endOfLiteral(_ bytes: Span<UInt8>, _ hasCapitals: inout Bool) -> Int? {
         var colons = 0
         for index in 1..<bytes.count {
             switch bytes[index] {
             case ASCII.colon: colons += 1
             case 0x2e: break  // . of an embedded IPv4 address
             case 0x5d: return colons >= 2 ? index + 1 : nil  // ]
-            case let byte where ASCII.hexadecimal(byte) != nil: break
+            case let byte where ASCII.hexadecimal(byte) != nil: hasCapitals = hasCapitals || isCapital(byte)
             default: return nil
             }
         }

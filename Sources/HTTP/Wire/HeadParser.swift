@@ -24,13 +24,16 @@ package struct HeadParser: Sendable {
     ///
     /// Checks Host (RFC 9112 section 3.2) and makes it agree with an absolute target.
     package mutating func parseRequest(_ bytes: Span<UInt8>) throws(ParseError) -> RequestHead? {
-        if requestLine == nil {
-            requestLine = try requestLineParser.parse(bytes, limits)
+        var line = requestLine.take()
+        if line == nil {
+            line = try requestLineParser.parse(bytes, limits)
             fields = FieldSectionParser(start: requestLineParser.position)
         }
-        guard requestLine != nil, let headers = try parseFields(bytes, headStart: requestLineParser.start),
-            let line = requestLine.take()
-        else { return nil }
+        guard let line else { return nil }
+        guard let headers = try parseFields(bytes, headStart: requestLineParser.start) else {
+            requestLine = line
+            return nil
+        }
         requestLineParser = RequestLineParser()
         var head = RequestHead(
             method: line.method, target: line.target, version: line.version, headers: headers)
@@ -40,13 +43,16 @@ package struct HeadParser: Sendable {
 
     /// Reads a response's head; nil if more bytes are needed.
     package mutating func parseResponse(_ bytes: Span<UInt8>) throws(ParseError) -> ResponseHead? {
-        if statusLine == nil {
-            statusLine = try statusLineParser.parse(bytes, limits)
+        var line = statusLine.take()
+        if line == nil {
+            line = try statusLineParser.parse(bytes, limits)
             fields = FieldSectionParser(start: statusLineParser.position)
         }
-        guard statusLine != nil, let headers = try parseFields(bytes, headStart: 0),
-            let line = statusLine.take()
-        else { return nil }
+        guard let line else { return nil }
+        guard let headers = try parseFields(bytes, headStart: 0) else {
+            statusLine = line
+            return nil
+        }
         statusLineParser = StatusLineParser()
         return ResponseHead(status: line.status, version: line.version, reason: line.reason, headers: headers)
     }

@@ -16,14 +16,15 @@ extension Exchange {
         let isEventStream = MediaTypes.isEventStream(draft.response.facts.contentType)
         if isEventStream { body = ResponseBody(memory: share.memory, isEventStream: true) }
         if draft.response.head.status.isBodiless || request.method == .head { return respondBodiless(draft) }
-        draft.response.target = target(for: draft.response)
+        let obstacle = Eligibility.obstacle(
+            request: facts, response: draft.response.facts, policy: route.policy)
+        // What is too short for a coding is too short for a dictionary.
+        if obstacle != .ineligibleSize { draft.response.target = target(for: draft.response) }
         draft.response.offerForm = offerForm(draft.response)
         hint(about: draft.response.facts)
         if case .known(let coding) = draft.response.facts.coding {
             return planCoded(draft, coding, isEventStream: isEventStream)
         }
-        let obstacle = Eligibility.obstacle(
-            request: facts, response: draft.response.facts, policy: route.policy)
         let isHeld =
             obstacle == nil || draft.response.target != nil
             || obstacle == .ineligibleSize && takesMadeTag(draft.response)

@@ -8,14 +8,16 @@ internal import Storage
 extension Exchange {
     /// Puts the route's own Cache-Control on a response, if the route has one and the response allows it, and adds the
     /// facts that responses to QUERY and POST are judged by.
-    func settleFreshness(of response: inout UpstreamResponse, on route: Route, for request: RequestFacts) {
+    func settleFreshness(
+        of response: inout UpstreamResponse, on route: Route, for request: @autoclosure () -> RequestFacts
+    ) {
         if !isGetOrHead {
             response.facts.contentLocation = ContentLocation(
                 response.head.headers.values(.contentLocation), url: resource.url.text,
                 authority: resource.authority)
         }
         if let override = route.cacheControl,
-            override.applies(request: request, response: response.facts, policy: route.policy)
+            override.applies(request: request(), response: response.facts, policy: route.policy)
         {
             ResponseEdits.replaceCacheControl(&response.head.headers, with: override.value)
             response.isCacheControlReplaced = true

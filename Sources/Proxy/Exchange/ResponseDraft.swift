@@ -37,7 +37,11 @@ struct ResponseDraft: ~Copyable {
 
     /// Hands the head over without a copy, and leaves an empty one.
     mutating func takeHead() -> ResponseHead {
-        exchange(&response.head, with: ResponseHead(status: response.head.status))
+        var headers = Headers()
+        swap(&headers, &response.head.headers)
+        var head = response.head
+        swap(&headers, &head.headers)
+        return consume head
     }
 }
 
