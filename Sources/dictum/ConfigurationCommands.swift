@@ -49,8 +49,7 @@ struct CheckCommand: ParsableCommand {
     private func suggest() throws {
         let client = try AdminOptions.client(config: nil, admin: admin)
         let suggestions = ObservedSuggestions(try client.report())
-        try StandardOutput.write(
-            json ? OutputFormat.json(suggestions) : suggestions.text, terminator: json ? "\n" : "")
+        try StandardOutput.write(suggestions, isJSON: json, suggestions.text)
     }
 }
 

@@ -99,7 +99,7 @@ struct DoctorCommand: ParsableCommand {
 
     func run() throws {
         let report = try SharedStoreExamination.isFor(url) ? sharedStoreReport() : report(on: examine())
-        try StandardOutput.write(json ? OutputFormat.json(report) : report.lines.joined(separator: "\n"))
+        try StandardOutput.write(report, isJSON: json, report.lines.joined(separator: "\n"))
         if !report.works || fail && report.hasWarnings { throw ExitCode.failure }
     }
 

@@ -89,9 +89,7 @@ struct EstimateCommand: ParsableCommand {
         // An hour of polling is not lost because one of the two cannot be written.
         let written = Result {
             guard html != "-" else { return }
-            try StandardOutput.write(
-                json ? OutputFormat.json(report) : EstimateText.text(of: report), terminator: json ? "\n" : ""
-            )
+            try StandardOutput.write(report, isJSON: json, EstimateText.text(of: report))
         }
         if let html { try OutputFile.write(Array(EstimatePage.html(of: report).utf8), toFile: html) }
         try written.get()

@@ -44,7 +44,7 @@ struct PurgeCommand: ParsableCommand {
         var parameters = given.map { name, value in "\(name)=\(Self.encoded(value))" }
         if dryRun { parameters.append("dry_run=true") }
         let result = try admin.client().purge(parameters.joined(separator: "&"))
-        let written = Result { try StandardOutput.write(json ? OutputFormat.json(result) : text(result)) }
+        let written = Result { try StandardOutput.write(result, isJSON: json, text(result)) }
         let faults = [
             result.erased == false
                 ? "their bytes are still on the disk, so that a restart may bring them back: see the log"

@@ -21,8 +21,7 @@ struct ReportCommand: ParsableCommand {
     func run() throws {
         let savings = try admin.client().report()
         let report = RunningReport(savings: savings, firstResponses: firstResponses(savings))
-        try StandardOutput.write(
-            json ? OutputFormat.json(report) : ReportText.text(of: report), terminator: json ? "\n" : "")
+        try StandardOutput.write(report, isJSON: json, ReportText.text(of: report))
     }
 
     /// Returns what built dictionaries would make of first responses on observed routes; nothing without the store.

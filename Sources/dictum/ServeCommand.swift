@@ -69,7 +69,7 @@ struct ServeCommand: ParsableCommand {
             return try ProxyService(configuration, inherited: inherited)
         } catch {
             guard config == nil, case .cannotListen(let address, _) = error,
-                address == configuration.admin?.address?.description
+                address == configuration.admin?.address.description
             else { throw error }
             var withoutAdmin = configuration
             withoutAdmin.admin = nil

@@ -102,7 +102,7 @@ struct TrainCommand: ParsableCommand {
             try OutputFile.writeWhole(best.bytes, toFile: file)
             (report.sha256, report.file) = (best.digest.hex, file)
         }
-        try StandardOutput.write(json ? OutputFormat.json(report) : report.text, terminator: json ? "\n" : "")
+        try StandardOutput.write(report, isJSON: json, report.text)
     }
 
     private func samples(_ estimator: Estimator, _ progress: ProgressBar) throws -> TrainingSamples {

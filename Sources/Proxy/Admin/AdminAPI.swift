@@ -59,11 +59,10 @@ struct AdminAPI: Sendable {
 
     /// The state of the switch and of the configuration.
     private var dictionaries: AdminResponse {
-        let isOn = status.areDictionariesOn
-        let isConfigured = status.areDictionariesConfigured
-        let text =
-            #"{"dictionaries":"\#(isOn ? "on" : "off")","configured":"\#(isConfigured ? "on" : "off")"}"#
-        return AdminResponse(.ok, text + "\n", contentType: "application/json")
+        .json([
+            "dictionaries": status.areDictionariesOn ? "on" : "off",
+            "configured": status.areDictionariesConfigured ? "on" : "off",
+        ])
     }
 
     private func setLogLevel(_ body: [UInt8]) throws(AdminRefusal) -> AdminResponse {

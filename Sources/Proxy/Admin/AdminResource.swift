@@ -20,21 +20,20 @@ enum AdminResource: String, CaseIterable, Sendable {
     /// True for resources that need no credentials: probes, and the page, which shows nothing by itself.
     var isOpen: Bool { self == .page || self == .health || self == .readiness }
 
-    var allow: String {
+    private var methods: (reads: [Method], changes: [Method]) {
         switch self {
-        case .dictionariesOff, .dictionariesOn, .purge: "POST"
-        case .logLevel: "GET, HEAD, PUT"
-        default: "GET, HEAD"
+        case .dictionariesOff, .dictionariesOn, .purge: ([], [.post])
+        case .logLevel: ([.get, .head], [.put])
+        default: ([.get, .head], [])
         }
     }
 
+    var allow: String { (methods.reads + methods.changes).map(\.text).joined(separator: ", ") }
+
     /// Returns true if a request changes something, false if it reads; nil for other methods.
     func isChange(_ method: Method) -> Bool? {
-        switch self {
-        case .dictionariesOff, .dictionariesOn, .purge: method == .post ? true : nil
-        case .logLevel where method == .put: true
-        default: method == .get || method == .head ? false : nil
-        }
+        if methods.changes.contains(method) { return true }
+        return methods.reads.contains(method) ? false : nil
     }
 
     static var listed: String {

@@ -3,8 +3,7 @@ internal import HTTP
 
 extension Configuration {
     package struct Admin: Sendable, Equatable {
-        /// The address; nil for no listener.
-        package var address: ConfiguredAddress?
+        package var address: ConfiguredAddress
         package var token: String?
         package var tokenFile: String?
         /// The token that the file had when the configuration was read.
@@ -14,7 +13,7 @@ extension Configuration {
         package var tokenInUse: String? { token ?? tokenOfFile }
 
         /// Makes an admin listener, by default at its default address.
-        package init(address: ConfiguredAddress? = .tcp(host: "127.0.0.1", port: 9901)) {
+        package init(address: ConfiguredAddress = .tcp(host: "127.0.0.1", port: 9901)) {
             self.address = address
         }
     }
@@ -22,8 +21,7 @@ extension Configuration {
 
 extension Settings {
     static let admin: [Setting<Configuration.Admin>] = [
-        .value(
-            "address", \.address, .listenAddressOrOff, "The address to listen at. off: no admin listener."),
+        .value("address", \.address, .listenAddress, "The address to listen at."),
         .value(
             "token", \.token, .adminToken, example: "${DICTUM_ADMIN_TOKEN}",
             """
@@ -74,7 +72,7 @@ extension Configuration {
 
     /// Warns if other machines reach the admin listener but have no way to use it.
     mutating func warnOfAdmin(_ reader: SettingsReader) {
-        guard let admin, admin.tokenInUse == nil, admin.address?.mayBeRemote == true,
+        guard let admin, admin.tokenInUse == nil, admin.address.mayBeRemote,
             let node = reader.node(of: "admin.address")
         else { return }
         warn(

@@ -65,9 +65,6 @@ extension Configuration {
                 "compression.min_size is larger than max_body of \(names), where no dictionaries are then",
                 at: reader.node(of: "compression.min_size"))
         }
-        if let admin, admin.address == nil, admin.token != nil || admin.tokenFile != nil {
-            warn("admin has no effect with address: off", at: reader.node(of: "admin"))
-        }
     }
 
     /// Warns about trust in everybody, and about listeners whose peers nobody trusts to say who the client is.

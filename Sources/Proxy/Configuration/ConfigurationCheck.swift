@@ -11,7 +11,9 @@ package struct ConfigurationCheck: Sendable, Encodable {
         var mode: String?
         var delivery: String?
         var scope: String?
+        /// The time for which clients may use a dictionary.
         var life: String?
+        /// The behaviour of Chromium, as far as the settings determine it.
         var browsers: String?
         let examples: [Example]
     }
@@ -39,13 +41,13 @@ package struct ConfigurationCheck: Sendable, Encodable {
             if case .template(let template) = policy.covers {
                 examples = Self.examples(of: route, policy, template)
             }
-            let outlook = RouteOutlook(policy, personal: policy.personal ?? configuration.personal)
+            let personal = policy.personal ?? configuration.personal
             return Route(
                 match: route.text, covers: policy.coversText, upstream: route.upstream,
                 stripPrefix: route.stripPrefix?.text,
                 mode: configuration.observes(route) ? "observe: nothing of it is sent" : nil,
-                delivery: outlook.delivery,
-                scope: outlook.scope, life: outlook.life, browsers: outlook.browsers, examples: examples)
+                delivery: Self.delivery(policy), scope: Self.scope(policy, personal),
+                life: Self.life(policy), browsers: Self.browsers(policy, personal), examples: examples)
         }
     }
 
@@ -114,22 +116,8 @@ extension JSONEncoder {
     }
 }
 
-/// The effect of a route's settings on clients, as far as it is known in advance.
-struct RouteOutlook: Sendable {
-    let delivery: String
-    let scope: String
-    /// The time for which clients may use a dictionary.
-    let life: String
-    /// The behaviour of Chromium, as far as the settings determine it.
-    let browsers: String
-
-    init(_ policy: DictionaryPolicy, personal: RoutePolicy.PersonalUse) {
-        delivery = Self.delivery(policy)
-        scope = Self.scope(policy, personal)
-        life = Self.life(policy)
-        browsers = Self.browsers(policy, personal)
-    }
-
+// The effect of a route's settings on clients, as far as it is known in advance.
+extension ConfigurationCheck {
     private static func scope(_ policy: DictionaryPolicy, _ personal: RoutePolicy.PersonalUse) -> String {
         switch (policy.scope, personal) {
         case (.private, _): "private: every response belongs to the user whom identity names"

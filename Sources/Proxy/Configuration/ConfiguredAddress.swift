@@ -95,11 +95,3 @@ extension SettingType where Value == ConfiguredAddress {
         "an address such as 127.0.0.1:8080, [::1]:8080 or unix:/run/dictum.sock",
         write: { String(describing: $0).inYAML }, read: { ConfiguredAddress($0) })
 }
-
-extension SettingType where Value == ConfiguredAddress? {
-    /// The address of a listener, or `off`.
-    static let listenAddressOrOff = scalar(
-        "an address such as 127.0.0.1:9901 or unix:/run/dictum.sock, or off",
-        write: { $0.map { String(describing: $0).inYAML } ?? "off" },
-        read: { $0.saysOff ? .some(nil) : ConfiguredAddress($0).map { .some($0) } })
-}

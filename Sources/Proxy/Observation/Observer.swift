@@ -163,12 +163,11 @@ final class Observer: Sendable {
     /// Runs work and charges its processor time.
     func timed<Result>(_ work: () -> Result) -> Result {
         let begin = SystemClock.threadNanoseconds
-        defer { charge(SystemClock.threadNanoseconds - begin) }
+        defer {
+            let spent = SystemClock.threadNanoseconds - begin
+            budget.withLock { $0.charge(spent, now: SystemClock.monotonicNanoseconds) }
+        }
         return work()
-    }
-
-    private func charge(_ nanoseconds: Int64) {
-        budget.withLock { $0.charge(nanoseconds, now: SystemClock.monotonicNanoseconds) }
     }
 
     func hasPlenty() -> Bool {

@@ -37,7 +37,7 @@ struct Demo {
                 return try ProxyService(wanted, accessLog: false)
             } catch {
                 guard case .cannotListen(let address, _) = error else { throw error }
-                let isAdmin = address == wanted.admin?.address?.description
+                let isAdmin = address == wanted.admin?.address.description
                 // An address that was given has no other in its place, and a free port is not taken.
                 guard (isAdmin ? admin : proxy) == nil else { throw error }
                 if isAdmin { admin = freePort } else { proxy = freePort }
@@ -54,7 +54,9 @@ struct Demo {
         do throws(ConfigurationError) {
             var configuration = try Configuration.implied(
                 upstream: origin.urlText, listen: listen, store: ":memory:")
-            if let admin { configuration.admin = .init(address: ConfiguredAddress(admin)) }
+            if let address = admin.flatMap(ConfiguredAddress.init) {
+                configuration.admin = .init(address: address)
+            }
             // Only the table should appear.
             configuration.log.level = .warning
             // Every machine has enough descriptors for these.

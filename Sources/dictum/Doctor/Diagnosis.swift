@@ -9,7 +9,7 @@ struct Diagnosis: Sendable {
 
     init(_ seen: DoctorObservations) {
         self.seen = seen
-        judgeTransport()
+        findings.append(seen.transport)
         judgeVersion()
         guard judgeResponses() else { return }
         judgeOffer()
@@ -26,16 +26,6 @@ struct Diagnosis: Sendable {
     }
 
     // MARK: Transport
-
-    private mutating func judgeTransport() {
-        switch seen.transport {
-        case .loopback: findings.append(.loopback)
-        case .plain: findings.append(.insecureTransport)
-        case .systemAuthority: findings.append(.systemAuthority)
-        case .privateAuthority: findings.append(.privateAuthority)
-        case .untrusted(let why): findings.append(.untrusted(why))
-        }
-    }
 
     private mutating func judgeVersion() {
         guard seen.offersHTTP2, let version = seen.probes.first?.response.head.version else { return }

@@ -66,9 +66,9 @@ struct Doctor: Sendable {
         return try send(FetchVisit(url: url, accepted: Self.accepted), by: own, isDocument: true).serverKey
     }
 
-    private var transport: DoctorTransport {
+    private var transport: DoctorFinding {
         if TargetURI.isLoopback(url.host) { return .loopback }
-        return url.isTLS ? .systemAuthority : .plain
+        return url.isTLS ? .systemAuthority : .insecureTransport
     }
 
     /// Fetches the URL once and returns the client for the other requests; tries the system's authorities first.

@@ -12,9 +12,11 @@ enum DoctorFinding: Equatable, Sendable {
     }
 
     // MARK: Transport
+    /// The machine itself: browsers use dictionaries there over http too, whatever the certificate.
     case loopback
     case systemAuthority
     case insecureTransport
+    /// The certificate leads only to the authority of `--ca`.
     case privateAuthority
     case untrusted(String)
     /// The server has chosen HTTP/2 in the TLS handshake.
@@ -130,8 +132,6 @@ enum UnannouncedReason: Sendable {
 }
 
 /// A reason why a response is no dictionary, found in its own fields.
-enum UnofferedReason: String, Sendable {
-    case noStore = "no-store"
-    case isPrivate = "private"
-    case varyAny = "Vary: *"
+enum UnofferedReason: Sendable {
+    case noStore, isPrivate, varyAny
 }

@@ -4,7 +4,8 @@ internal import HTTP
 struct DoctorObservations: Sendable {
     let url: FetchURL
     var method = Method.get
-    var transport: DoctorTransport
+    /// The transport between a browser and the first server, as far as it matters for dictionaries.
+    var transport: DoctorFinding
     /// True if the requests let the server choose HTTP/2, as browsers do over TLS.
     var offersHTTP2 = false
     /// The responses of the URL in their order.
@@ -32,20 +33,6 @@ struct DoctorObservations: Sendable {
         let isPrivate = CacheControl(headers.values(.cacheControl)).isPrivate
         return (!credentials.isEmpty || isPrivate || headers.contains(.setCookie)) && !dictionary.isKeptLong
     }
-}
-
-/// The transport between a browser and the first server, as far as it matters for dictionaries.
-enum DoctorTransport: Equatable, Sendable {
-    /// The machine itself: browsers use dictionaries there over http too, whatever the certificate.
-    case loopback
-    /// HTTP without TLS.
-    case plain
-    /// TLS; the certificate leads to an authority of the system.
-    case systemAuthority
-    /// TLS; the certificate leads only to the authority of `--ca`.
-    case privateAuthority
-    /// TLS; the certificate cannot be trusted, with the reason.
-    case untrusted(String)
 }
 
 /// The origin of the page that fetches a URL; it decides what browsers send and keep.

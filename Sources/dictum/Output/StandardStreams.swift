@@ -31,13 +31,21 @@ enum StandardOutput {
         try OutputFile.write(Array((text + terminator).utf8), toFile: "-")
     }
 
+    /// Writes a result: as JSON, or for people as a text, which may have its last line end already.
+    static func write(
+        _ result: some Encodable, isJSON: Bool, _ text: @autoclosure () -> String
+    ) throws(CommandError) {
+        if isJSON { return try write(OutputFormat.json(result)) }
+        let text = text()
+        try write(text, terminator: text.hasSuffix("\n") ? "" : "\n")
+    }
+
     /// Writes a list: as JSON its report, for people its rows under their titles, if there are any, and the summary.
     static func write(
         _ report: some Encodable, isJSON: Bool, _ rows: [[String]], under titles: [String], _ summary: String
     ) throws(CommandError) {
-        if isJSON { return try write(OutputFormat.json(report)) }
-        if !rows.isEmpty { try write(OutputFormat.table([titles] + rows)) }
-        try write(summary)
+        let table = rows.isEmpty ? "" : OutputFormat.table([titles] + rows) + "\n"
+        try write(report, isJSON: isJSON, table + summary)
     }
 }
 

@@ -37,8 +37,8 @@ struct AdminOptions: ParsableArguments {
             client.isNamed = admin != nil
             return client
         }
-        guard let listener = try StoreSource.read(config).admin, listener.address != nil else {
-            StandardError.write("dictum: \(config) has no admin listener: set admin.address")
+        guard let listener = try StoreSource.read(config).admin else {
+            StandardError.write("dictum: \(config) has no admin listener: take out admin: off")
             throw ExitCode.invalidConfiguration
         }
         return try AdminClient(listener)
@@ -72,8 +72,8 @@ struct AdminClient {
 
     /// Asks at the address of a configuration, from this machine.
     init(_ admin: Configuration.Admin) throws(FetchError) {
-        var url = admin.address?.description ?? ""
-        if case .tcp(let host, let port)? = admin.address {
+        var url = admin.address.description
+        if case .tcp(let host, let port) = admin.address {
             // The addresses that stand for all lead here.
             let reached = ["0.0.0.0": "127.0.0.1", "::": "::1"][host] ?? host
             url = "http://\(ConfiguredAddress.tcp(host: reached, port: port))"

@@ -41,7 +41,7 @@ struct RemovalReport: Encodable {
     }
 
     /// Prints one line per version and the total.
-    func write(isJSON: Bool) throws { try StandardOutput.write(isJSON ? OutputFormat.json(self) : text) }
+    func write(isJSON: Bool) throws { try StandardOutput.write(self, isJSON: isJSON, text) }
 
     private var text: String {
         let sum =

@@ -75,20 +75,16 @@ struct SharedStoreActions {
             try catalogue.remove(check.damaged)
             check.removedVersions = check.damaged.count
         }
-        if isJSON {
-            try StandardOutput.write(OutputFormat.json(check))
-        } else {
-            for key in check.damaged { try StandardOutput.write("damaged: \(OutputFormat.plain(key))") }
-            var summary =
-                "\(OutputFormat.count(check.versions, "version")) read, \(OutputFormat.size(check.bytes)) intact, "
-                + "\(check.damaged.count) damaged"
-            if repairs { summary += ", \(check.removedVersions) removed" }
-            if check.uncheckedVersions > 0 {
-                summary +=
-                    "; not read: \(check.uncheckedVersions), sealed without store.key_file here, or of a newer release"
-            }
-            try StandardOutput.write(summary)
+        var summary =
+            "\(OutputFormat.count(check.versions, "version")) read, \(OutputFormat.size(check.bytes)) intact, "
+            + "\(check.damaged.count) damaged"
+        if repairs { summary += ", \(check.removedVersions) removed" }
+        if check.uncheckedVersions > 0 {
+            summary +=
+                "; not read: \(check.uncheckedVersions), sealed without store.key_file here, or of a newer release"
         }
+        let damaged = check.damaged.map { "damaged: \(OutputFormat.plain($0))" }
+        try StandardOutput.write(check, isJSON: isJSON, (damaged + [summary]).joined(separator: "\n"))
         if !check.damaged.isEmpty && !repairs { throw ExitCode.failure }
     }
 

@@ -23,9 +23,7 @@ struct StoreShowCommand: ParsableCommand {
             let isCurrent = opened.isCurrent
             let entries = try opened.versions(digest).map { VersionEntry($0, isCurrent: isCurrent) }
             try StandardOutput.write(
-                json
-                    ? OutputFormat.json(Report(versions: entries))
-                    : entries.map(\.lines).joined(separator: "\n\n"))
+                Report(versions: entries), isJSON: json, entries.map(\.lines).joined(separator: "\n\n"))
         }
     }
 }

@@ -45,7 +45,7 @@ struct StoreVerifyCommand: ParsableCommand {
                 if repair { report.removedVersions += try opened.catalogue.remove(versions).count }
             }
             report.uncheckedPrivateVersions = try opened.catalogue.hidden().versions
-            try StandardOutput.write(json ? OutputFormat.json(report) : text(report))
+            try StandardOutput.write(report, isJSON: json, text(report))
             if !report.damaged.isEmpty && !repair { throw ExitCode.failure }
         }
     }

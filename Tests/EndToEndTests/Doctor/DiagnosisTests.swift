@@ -18,7 +18,7 @@ struct DiagnosisTests {
     @Test func `http, a private authority and one that nobody trusts are problems; this machine is none`()
         throws
     {
-        #expect(try SeenURL.problems { $0.transport = .plain } == [.insecureTransport])
+        #expect(try SeenURL.problems { $0.transport = .insecureTransport } == [.insecureTransport])
         #expect(try SeenURL.problems { $0.transport = .privateAuthority } == [.privateAuthority])
         #expect(try SeenURL.problems { $0.transport = .loopback } == [])
         var seen = SeenURL()

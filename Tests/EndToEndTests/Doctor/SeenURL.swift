@@ -17,7 +17,7 @@ struct SeenURL {
         "Vary": "Accept-Encoding, Available-Dictionary", "Cache-Control": "max-age=600",
         "Use-As-Dictionary": #"match="/feed""#,
     ]
-    var transport = DoctorTransport.systemAuthority
+    var transport = DoctorFinding.systemAuthority
     /// The offer of each request, and the change to its response.
     var requests: [(offer: DoctorProbe.Offer, change: (inout Response) -> Void)] = [
         .nothing, .held, .nothing, .unknown, .held, .nothing,

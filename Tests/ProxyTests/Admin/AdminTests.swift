@@ -187,7 +187,7 @@ private let typed = "Content-Type: application/json"
         let answer = try proxy.admin(lines.joined(separator: "\r\n"), body: [0x7b, 0x7d])
         #expect(answer.status == 200)
         #expect(answer["Content-Type"] == "application/json")
-        #expect(answer.text == #"{"dictionaries":"off","configured":"on"}"# + "\n")
+        #expect(answer.text == #"{"configured":"on","dictionaries":"off"}"# + "\n")
         #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] == nil)
     }
 

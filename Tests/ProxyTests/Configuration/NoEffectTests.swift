@@ -36,7 +36,6 @@ import Testing
             "compression: {min_size: 2MiB}\nroutes: [{match: /a, dictionary: {max_body: 1MiB}}, {match: /b, dictionary: {max_body: 1MiB}}]",
             "compression.min_size is larger than max_body of routes[0], routes[1], where no dictionaries are then"
         ),
-        ("admin: {address: off, token: 0123456789abcdef}", "admin has no effect with address: off"),
         (
             "listeners: [{address: \"0.0.0.0:1\", proxy_protocol: on}]",
             "listeners[0].proxy_protocol: connections from other machines are closed"
@@ -54,7 +53,6 @@ import Testing
         "listeners: [{address: \"0.0.0.0:1\", proxy_protocol: on}]\ntrusted_proxies: [10.0.0.0/8]",
         "listeners: [{address: \"127.0.0.1:1\", proxy_protocol: on}]",
         "experiment: on\nmode: observe\nroutes: [{match: /a, mode: live}, {match: /b}]",
-        "admin: {address: off}",
         "observe: {cpu: 1%}\nroutes: [{match: /a, mode: observe}]", "experiment: off\ndictionaries: off",
         "compression: {min_size: 2MiB}\nroutes: [{match: /a, dictionary: {max_body: 1MiB}}]\ndictionaries: off",
     ])

@@ -112,7 +112,7 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(try proxy.turn("off") == 200)
         #expect(
             try proxy.admin("GET /dictionaries HTTP/1.1", "Host: localhost").text
-                == #"{"dictionaries":"off","configured":"off"}"# + "\n")
+                == #"{"configured":"off","dictionaries":"off"}"# + "\n")
         #expect(try proxy.read("/routes").list("routes")[0].text("dictionaries") == "off")
         #expect(try proxy.report().routes[0].mode == "off")
     }
