@@ -204,6 +204,25 @@ internal import Testing
         }
     }
 
+    @Test func `a useless authority for clients is a mistake at its own setting`() throws {
+        let certificates = try TestCertificates()
+        try certificates.write(
+            """
+            listeners:
+              - address: 127.0.0.1:0
+                tls:
+                  certificate: \(certificates.file("server.pem"))
+                  private_key: \(certificates.file("server.key"))
+                  client_ca: \(certificates.file("missing.pem"))
+            upstream: {urls: ["http://127.0.0.1:9"]}
+            store: {path: ":memory:"}
+            """, to: "dictum.yaml")
+        let result = try RunningProcess.run(["check", "--config", "dictum.yaml"], in: certificates.path)
+        #expect(result.status == 78)
+        #expect(result.errors.hasPrefix("dictum.yaml:6:18: tls: "), "\(result.errors)")
+        #expect(result.errors.contains("missing.pem: cannot be read"), "\(result.errors)")
+    }
+
     @Test(arguments: [
         (
             "{}",

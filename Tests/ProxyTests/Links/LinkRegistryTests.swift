@@ -84,6 +84,21 @@ internal import Testing
         #expect(pays)
     }
 
+    @Test(arguments: [(86_400, 86_400), (600, 600), (172_800, 86_400)])
+    func `a name is advertised for its own life, and no longer than its route allows now`(
+        allowed: Int, life: Int
+    ) throws {
+        let proxy = try TestProxy(json(Feed.bytes(version: 0, items: 10)))
+        let (store, registry) = (proxy.server.context.store, proxy.server.context.linkRegistry)
+        let now = SystemClock.unixSeconds
+        let version = try store.admit(
+            VersionCandidate(
+                body, key: VersionKey(chain: chain("/feed"), url: "/feed", variant: ""),
+                policy: AdmissionPolicy(), contentType: "application/json"), now: now)
+        _ = registry.named(version, index: store.reader(), lifeSeconds: 86_400, now: now)
+        #expect(registry.life(of: version, atMost: allowed) == life)
+    }
+
     @Test func `a name that wastes much keeps its time while no other body is proven`() throws {
         let proxy = try TestProxy(json(Feed.bytes(version: 0, items: 10)))
         let (store, worker) = (proxy.server.context.store, BackgroundWorker())

@@ -34,6 +34,13 @@ struct RetryBudgetTests {
         #expect(drain(budget, now: 9_000_000) == 10)
     }
 
+    @Test func `a request counts for ten seconds from its own second on, not from that of the last retry`() {
+        let budget = Guarded(RetryBudget())
+        #expect(drain(budget, now: 1_000) == 10)
+        for _ in 0..<100 { budget.withLock { $0.count(now: 9_000) } }
+        #expect(drain(budget, now: 11_000) == 30)
+    }
+
     @Test func `a clock that stands still or falls back does no harm`() {
         let budget = Guarded(RetryBudget())
         budget.withLock { $0.count(now: 9_000) }
