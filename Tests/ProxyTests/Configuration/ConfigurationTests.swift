@@ -146,6 +146,16 @@ func configuration(
         }
     }
 
+    @Test(arguments: ["off", "false"])
+    func `the word off of a choice has the spellings of off`(word: String) throws {
+        #expect(try configuration("personal: \(word)").personal == .off)
+    }
+
+    @Test func `an experiment divides by the word that is set`() throws {
+        #expect(try configuration("experiment: {by: address}").experiment?.unit == .address)
+        #expect(try configuration("experiment: {by: client}").experiment?.unit == .client)
+    }
+
     @Test(arguments: ["admin: off", "admin: false"])
     func `off in place of admin means no admin listener`(admin: String) throws {
         let text = "upstream: {urls: [\"http://127.0.0.1:9000\"]}\n\(admin)\n"
