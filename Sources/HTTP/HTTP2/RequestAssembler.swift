@@ -92,7 +92,8 @@ struct RequestAssembler: Sendable {
 
     /// RFC 9113 section 8.2.3: the crumbs of a cookie are joined by a semicolon and a blank.
     private mutating func appendCrumb(_ value: Span<UInt8>) {
-        var joined = cookie ?? []
+        // Taken out, since a copy for each of many crumbs would be long.
+        var joined = exchange(&cookie, with: nil) ?? []
         if !joined.isEmpty { joined.append("; ") }
         joined.append(value)
         cookie = joined

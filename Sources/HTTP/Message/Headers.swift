@@ -62,7 +62,7 @@ package struct Headers: Sendable {
         let value = value.extracting(value.trimmedRange(0..<value.count))
         guard value.endOfFieldValue(0..<value.count) == value.count else {
             let blanked = value.indices.map { ASCII.isFieldValue(value[$0]) ? value[$0] : ASCII.space }
-            return append(name, checked: blanked.span)
+            return append(name, blanked.span)
         }
         append(name, checked: value)
     }

@@ -77,8 +77,8 @@ extension HTTP2Session: FrameEngineOwner {
     private func refuse(_ stream: HTTP2Stream) -> Bool {
         let isRefused = ids.endedEarly.contains(stream.id)
         if !isRefused { count(.heads) }
-        // One section alone may not have it all, and trailers come too late for a refusal.
-        guard stream.assembler.fieldBytes <= Self.fieldBytesMax, stream.state.input != .trailers else {
+        // No section alone may have a quarter of it, and trailers come too late for a refusal.
+        guard stream.assembler.fieldBytes <= Self.fieldBytesMax / 4, stream.state.input != .trailers else {
             return false
         }
         guard !isRefused else { return true }

@@ -38,8 +38,8 @@ internal import COpenSSL
             guard unsafe identity.serve(context) else {
                 throw TLSError(certificate, "is not accepted by OpenSSL (\(TLSErrorQueue.take()))")
             }
-            // Some servers ask for it once they know the path (RFC 8446 section 4.6.2).
-            unsafe SSL_CTX_set_post_handshake_auth(context, 1)
+            // Some servers ask for it once they know the path (RFC 8446 section 4.6.2), never over HTTP/2 (RFC 9113 section 9.2.3).
+            if settings.protocols == .http1 { unsafe SSL_CTX_set_post_handshake_auth(context, 1) }
         }
     }
 

@@ -7,7 +7,7 @@
   if (!document.createElement("link").relList.supports("compression-dictionary")) return;
   const paths = (document.currentScript?.dataset.paths ?? "").split(/\s+/).filter((path) => /^\/(?!\/)[^#]*$/.test(path))
     // As the browser writes them in the entries below: a page may name /ü for /%C3%BC.
-    .map((path) => new URL(location.origin + path)).map(({ pathname, search }) => pathname + search);
+    .map((path) => new URL("https://host" + path)).map(({ pathname, search }) => pathname + search);
   // The key in the storage, and the parameter that makes the URL of a path its twin URL.
   const name = "dictum-own";
   const twin = (path) => path + (path.includes("?") ? "&" : "?") + name;

@@ -24,6 +24,7 @@ struct HeadersTests {
         #expect(text.utf8.filter { $0 == ASCII.carriageReturn || $0 == ASCII.lineFeed }.count == 4)
         #expect(!text.utf8.contains(0) && !text.utf8.contains(0x7f))
         #expect(text.hasPrefix("ETag: ") && text.hasSuffix("\r\n"))
+        #expect(headers.first(.etag)?.last != " ", "RFC 9113 section 8.2.1")
         #expect(headers.count == 2)
     }
 
