@@ -14,7 +14,7 @@ struct HTTP2Settings: Sendable {
 
     init(_ limits: MessageLimits) { fieldBytesMax = RequestAssembler.fieldBytesMax(limits) }
 
-    /// What a field counts in a limit of fields: its bytes, and 32 more (RFC 9113 section 6.5.2).
+    /// Returns what a field costs of a limit: its bytes, and 32 more (RFC 9113 section 6.5.2).
     static func cost(ofField name: Span<UInt8>, _ value: Span<UInt8>) -> Int { name.count + value.count + 32 }
 
     /// The SETTINGS frame; `NO_RFC7540_PRIORITIES` counts in the first one only (RFC 9218 section 2.1).

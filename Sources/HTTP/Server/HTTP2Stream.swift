@@ -13,7 +13,7 @@ final class HTTP2Stream {
     var handler: (any RequestHandler)?
     private(set) var state = HTTP2StreamState()
     /// The bytes of the request's body for which the client's window is still closed.
-    private(set) var unconsumedBytes = 0
+    private var unconsumedBytes = 0
     var bodyPace = Pace()
     /// The pace at which the client opens its window for the response.
     var outputPace = Pace()
