@@ -77,7 +77,7 @@ extension HTTP2Session: FrameEngineOwner {
     private func refuse(_ stream: HTTP2Stream) -> Bool {
         let isRefused = ids.endedEarly.contains(stream.id)
         if !isRefused { count(.heads) }
-        // No section alone may have a quarter of it, and trailers come too late for a refusal.
+        // No section alone may have more than a quarter of it, and trailers come too late for a refusal.
         guard stream.assembler.fieldBytes <= Self.fieldBytesMax / 4, stream.state.input != .trailers else {
             return false
         }
