@@ -49,7 +49,7 @@ struct FieldBlock: Sendable {
     ) {
         headers.forEachLine(outside: names) { name, value, isSensitive in
             let start = bytes.count
-            for index in name.indices { bytes.append(ASCII.lowercased(name[index])) }
+            bytes.append(lowercasing: name)
             let nameEnd = bytes.count
             bytes.append(value)
             fields.append(Field(start: start, nameEnd: nameEnd, end: bytes.count, isSensitive: isSensitive))

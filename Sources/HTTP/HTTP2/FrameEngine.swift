@@ -293,15 +293,21 @@ extension FieldBlock {
         // Safe: nghttp2 does not write to names and values, although its type says so.
         unsafe bytes.withUnsafeBufferPointer { block in
             let start = unsafe UnsafeMutablePointer(mutating: block.baseAddress)
-            let pairs = unsafe fields.map { field in
-                unsafe nghttp2_nv(
-                    name: start?.advanced(by: field.start), value: start?.advanced(by: field.nameEnd),
-                    namelen: field.nameEnd - field.start, valuelen: field.end - field.nameEnd,
-                    flags: UInt8(
-                        field.isSensitive
-                            ? NGHTTP2_NV_FLAG_NO_INDEX.rawValue : NGHTTP2_NV_FLAG_NONE.rawValue))
+            return unsafe withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: fields.count) {
+                pairs in
+                for (index, field) in fields.enumerated() {
+                    // Safe: there is room for each field, and the type needs no end.
+                    unsafe pairs.initializeElement(
+                        at: index,
+                        to: nghttp2_nv(
+                            name: start?.advanced(by: field.start), value: start?.advanced(by: field.nameEnd),
+                            namelen: field.nameEnd - field.start, valuelen: field.end - field.nameEnd,
+                            flags: UInt8(
+                                field.isSensitive
+                                    ? NGHTTP2_NV_FLAG_NO_INDEX.rawValue : NGHTTP2_NV_FLAG_NONE.rawValue)))
+                }
+                return unsafe body(UnsafeBufferPointer(pairs))
             }
-            return unsafe pairs.withUnsafeBufferPointer { unsafe body($0) }
         }
     }
 }

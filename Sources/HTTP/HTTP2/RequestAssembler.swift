@@ -13,11 +13,11 @@ struct RequestAssembler: Sendable {
     }
 
     private let limits: MessageLimits
-    private var method: [UInt8] = []
+    private var method: Method?
     private var path: [UInt8] = []
-    private var authority: [UInt8]?
     private var protocolName: [UInt8]?
     private var headers = Headers()
+    private var hasHostField = false
     private var trailers = Headers()
     private var cookie: [UInt8]?
     private var fieldCount = 0
@@ -29,10 +29,14 @@ struct RequestAssembler: Sendable {
     /// The bytes of a head's decoded fields, whatever the limit for HTTP/1.1 is.
     static func fieldBytesMax(_ limits: MessageLimits) -> Int { min(limits.headBytes, 64 * 1024) }
 
-    init(limits: MessageLimits) { self.limits = limits }
+    init(limits: MessageLimits) {
+        self.limits = limits
+        // Most requests have less; the rest is for fields that the proxy adds.
+        headers.reserve(bytes: 1024, lines: 32)
+    }
 
     /// True if no response to the request may have a body, whether the request is valid or not.
-    var isHead: Bool { method.span.equals("HEAD") }
+    var isHead: Bool { method == .head }
 
     // MARK: Fields
 
@@ -42,7 +46,7 @@ struct RequestAssembler: Sendable {
         fieldBytes += HTTP2Settings.cost(ofField: name, value)
         guard error == nil else {
             // The response to a HEAD has no body, whatever was wrong before its method came.
-            if method.isEmpty, name.equals(":method") { method.append(value.extracting(first: 5)) }
+            if method == nil, name.equals(":method") { method = Method(token: value.extracting(first: 5)) }
             return
         }
         let bytesMax = Self.fieldBytesMax(limits) + (isTrailer ? limits.trailerBytes : 0)
@@ -58,6 +62,10 @@ struct RequestAssembler: Sendable {
                 if !field.isForbiddenInTrailers { trailers.append(field, value) }
             } else if field == .cookie {
                 appendCrumb(value)
+            } else if field == .host {
+                if hasHostField { return fail(.repeatedHost) }
+                hasHostField = true
+                appendHost(value)
             } else {
                 headers.append(field, value)
             }
@@ -79,15 +87,24 @@ struct RequestAssembler: Sendable {
 
     private mutating func appendPseudo(_ name: Span<UInt8>, _ value: Span<UInt8>) {
         if name.equals(":method") {
-            method.append(value)
+            method = Method(token: value)
         } else if name.equals(":path") {
             guard value.count <= limits.requestTargetBytes else { return fail(.targetTooLong) }
             path.append(value)
         } else if name.equals(":authority") {
-            authority = [UInt8](copying: value)
+            appendHost(value)
         } else if name.equals(":protocol") {
             protocolName = [UInt8](copying: value)
         }
+    }
+
+    /// RFC 9113 section 8.3.1: `:authority` stands for Host, and the two must not differ.
+    private mutating func appendHost(_ value: Span<UInt8>) {
+        guard let host = Authority(value) else { return fail(.malformedHost) }
+        guard headers.contains(.host) else { return headers.append(.host, value) }
+        var isOther = false
+        headers.forEachValue(of: .host) { isOther = Authority($0)?.normalized($0) != host.normalized(value) }
+        if isOther { fail(.malformedHost) }
     }
 
     /// RFC 9113 section 8.2.3: the crumbs of a cookie are joined by a semicolon and a blank.
@@ -104,7 +121,7 @@ struct RequestAssembler: Sendable {
     /// Makes the request's head, and how its body is framed towards the upstream.
     ///
     /// `makeKey` makes a Sec-WebSocket-Key for a request that asks for WebSocket.
-    func finish(hasBody: Bool, makeKey: () -> String = WebSocketKey.make) throws(ParseError) -> (
+    mutating func finish(hasBody: Bool, makeKey: () -> String = WebSocketKey.make) throws(ParseError) -> (
         head: RequestHead, framing: BodyFraming, extended: ExtendedConnect?
     ) {
         if let error { throw error }
@@ -113,34 +130,21 @@ struct RequestAssembler: Sendable {
             return ExtendedConnect(
                 protocolName: String(name.span), webSocketKey: isWebSocket ? makeKey() : nil)
         }
+        guard let named = self.method else { throw .malformedMethod }
         // An extended CONNECT names a path, as a GET with Upgrade does in HTTP/1.1 (RFC 8441 section 5).
-        let method = extended == nil ? Method(token: self.method.span) : .get
-        let named = method == .connect ? authority ?? [] : path
-        let target = try RequestTarget(named.span, method: method)
+        let method = extended == nil ? named : .get
+        let target =
+            method == .connect
+            ? try RequestTarget(headers.first(.host) ?? "", method: method)
+            : try RequestTarget(path.span, method: method)
         guard target.form != .absolute else { throw .malformedTarget }
-        var head = RequestHead(method: method, target: target, version: .http2, headers: Headers())
-        try appendHost(to: &head)
-        headers.append(to: &head.headers)
+        guard headers.contains(.host) else { throw .missingHost }
+        var head = RequestHead(
+            method: method, target: target, version: .http2, headers: exchange(&headers, with: Headers()))
         if let cookie { head.headers.append(.cookie, cookie) }
         if let extended { Self.appendUpgrade(extended, to: &head.headers) }
         let framing = try framing(of: &head, hasBody: hasBody && extended == nil)
         return (head, framing, extended)
-    }
-
-    /// RFC 9113 section 8.3.1: `:authority` stands for Host, and the two must not differ.
-    private func appendHost(to head: inout RequestHead) throws(ParseError) {
-        let hosts = headers.count(of: .host)
-        guard hosts <= 1 else { throw .repeatedHost }
-        var host: [UInt8]?
-        headers.forEachValue(of: .host) { host = [UInt8](copying: $0) }
-        guard let named = authority ?? host else { throw .missingHost }
-        guard let parsed = Authority(named.span) else { throw .malformedHost }
-        if authority != nil, let host {
-            guard let other = Authority(host.span),
-                other.normalized(host.span) == parsed.normalized(named.span)
-            else { throw .malformedHost }
-        }
-        head.headers.append(.host, named)
     }
 
     private func framing(of head: inout RequestHead, hasBody: Bool) throws(ParseError) -> BodyFraming {
@@ -168,12 +172,5 @@ struct RequestAssembler: Sendable {
     func finishTrailers() throws(ParseError) -> Headers {
         if let error { throw error }
         return trailers
-    }
-}
-
-extension Headers {
-    /// Appends every line but Host to another section.
-    fileprivate func append(to other: inout Headers) {
-        for line in lines where line.id != HeaderName.host.id { other.append(line, of: block.span) }
     }
 }

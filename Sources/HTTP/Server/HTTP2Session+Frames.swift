@@ -66,9 +66,8 @@ extension HTTP2Session: FrameEngineOwner {
 
     func field(_ name: Span<UInt8>, _ value: Span<UInt8>, stream id: Int32) -> Bool {
         guard let stream = streams[id] else { return true }
-        let before = stream.assembler.fieldBytes
         stream.received(name, value)
-        fieldBytes += stream.assembler.fieldBytes - before
+        fieldBytes += HTTP2Settings.cost(ofField: name, value)
         return fieldBytes <= Self.fieldBytesMax || refuse(stream)
     }
 

@@ -10,6 +10,8 @@ final class HTTP2Stream {
     var assembler: RequestAssembler
     /// The request between its assembly and its beginning.
     private var request: Result<(RequestHead, BodyFraming), ParseError>?
+    /// The priority that the request's field asks for; nil without the field.
+    private(set) var requestedPriority: Priority?
     var handler: (any RequestHandler)?
     private(set) var state = HTTP2StreamState()
     /// The bytes of the request's body for which the client's window is still closed.
@@ -83,16 +85,11 @@ final class HTTP2Stream {
         do throws(ParseError) {
             let (head, framing, extended) = try assembler.finish(hasBody: !endsStream)
             self.extended = extended
+            requestedPriority = Priority(head.headers)
             request = .success((head, framing))
         } catch {
             request = .failure(error)
         }
-    }
-
-    /// The priority that the request's field asks for; nil without the field.
-    var requestedPriority: Priority? {
-        guard case .success(let (head, _))? = request else { return nil }
-        return Priority(head.headers)
     }
 
     /// Schedules the response as the client asks.
@@ -113,9 +110,9 @@ final class HTTP2Stream {
 
     /// Returns true if the request has no body but may still get one, against its Content-Length; it begins at its end.
     func awaitEmptyEnd() -> Bool {
-        guard case .success(let (_, framing))? = request, framing == .length(0), state.awaitEmptyEnd() else {
-            return false
-        }
+        guard !state.isRequestEnded, case .success(let (_, framing))? = request, framing == .length(0),
+            state.awaitEmptyEnd()
+        else { return false }
         bodyPace.restart(at: session.core.now, session.settings.pace)
         return true
     }
@@ -236,8 +233,7 @@ final class HTTP2Stream {
 
     /// Hands the head that waits to the engine.
     func submitHead() {
-        guard let head else { return }
-        self.head = nil
+        guard let head = head.take() else { return }
         let isOver = state.isResponseWhole && queue.isEmpty && trailers == nil
         let hasBody = !isOver && (state.content == .body || state.content == .tunnel)
         guard session.engine?.submit(FieldBlock(head), stream: id, hasBody: hasBody) != true else { return }
