@@ -47,23 +47,21 @@
         return nil
     }
 
-    // RFC 9110 5.6.4: within quotes a backslash escapes the next byte.
     @inlinable
     func endOfFirst(in text: Span<UInt8>) -> Int {
-        var isQuoted = false
         var index = start
-        while index < end {
-            let byte = text[index]
-            if byte == ASCII.quote {
-                isQuoted.toggle()
-            } else if isQuoted, byte == ASCII.backslash {
-                index += 1
-            } else if !isQuoted, byte == separator {
-                return index
-            }
-            index += 1
+        while index < end, text[index] != separator {
+            index = text[index] == ASCII.quote ? endOfQuoted(from: index, in: text) : index + 1
         }
-        return end
+        return Swift.min(index, end)
+    }
+
+    // RFC 9110 5.6.4: within quotes a backslash escapes the next byte. Without a second quote all is quoted.
+    @inlinable
+    func endOfQuoted(from quote: Int, in text: Span<UInt8>) -> Int {
+        var index = quote + 1
+        while index < end, text[index] != ASCII.quote { index += text[index] == ASCII.backslash ? 2 : 1 }
+        return index + 1
     }
 
     @inlinable

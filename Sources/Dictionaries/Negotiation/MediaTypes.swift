@@ -1,26 +1,28 @@
 internal import Primitives
 
 /// The setting `types`: media types, in which `*` stands for any run of characters.
-package struct MediaTypes: Sendable {
-    /// The types without `*` in one block, since every response is compared with them.
-    private var exact: [UInt8] = []
-    private var exactEnds: [Int] = []
+///
+/// A class, since every response is compared with them, and a copy of its lists would be counted each time.
+package final class MediaTypes: Sendable {
+    /// The types without `*` in one block, and where each ends.
+    private let exact: [UInt8]
+    private let exactEnds: [Int]
     /// The same types as strings.
-    private var exactTexts: [String] = []
-    private var patterns: [[UInt8]] = []
+    private let exactTexts: [String]
+    private let patterns: [[UInt8]]
     private static let eventStream: StaticString = "text/event-stream"
 
     /// Takes types and patterns, which are compared without case.
     package init(_ types: [String]) {
-        for type in types {
-            let bytes = type.utf8.map(ASCII.lowercased)
-            if bytes.contains(UInt8(ascii: "*")) {
-                patterns.append(bytes)
-            } else {
-                exact += bytes
-                exactEnds.append(exact.count)
-                exactTexts.append(String(decoding: bytes, as: UTF8.self))
-            }
+        let all = types.map { $0.utf8.map(ASCII.lowercased) }
+        let plain = all.filter { !$0.contains(UInt8(ascii: "*")) }
+        patterns = all.filter { $0.contains(UInt8(ascii: "*")) }
+        exact = Array(plain.joined())
+        exactTexts = plain.map { String(decoding: $0, as: UTF8.self) }
+        var end = 0
+        exactEnds = plain.map { type in
+            end += type.count
+            return end
         }
     }
 
@@ -59,11 +61,11 @@ package struct MediaTypes: Sendable {
     /// Returns the position of the first type of this length that fits; inlined, since every response asks.
     @inline(__always)
     private func index(bytes count: Int, where fits: (Span<UInt8>) -> Bool) -> Int? {
-        let types = exact.span
+        let types = exact
         var start = 0
         for index in exactEnds.indices {
             let end = exactEnds[index]
-            if end - start == count, fits(types.extracting(start..<end)) { return index }
+            if end - start == count, fits(types.span.extracting(start..<end)) { return index }
             start = end
         }
         return nil

@@ -69,29 +69,27 @@ package enum BodyFraming: Equatable, Sendable {
     private static func declared(
         by headers: borrowing Headers, version: HTTPVersion
     ) throws(ParseError) -> BodyFraming? {
-        let lengths = headers.count(of: .contentLength)
+        var (count, length) = (0, UInt64?.none)
+        headers.forEachValue(of: .contentLength) { value in
+            count += 1
+            length = number(value)
+        }
         if headers.contains(.transferEncoding) {
             // RFC 9112 6.1: both together may be an attempt at smuggling, and HTTP/1.0 does not know the
             // coding.
-            guard lengths == 0 else { throw .ambiguousFraming }
+            guard count == 0 else { throw .ambiguousFraming }
             guard version >= .http11 else { throw .transferEncodingBeforeHTTP11 }
             try checkTransferEncoding(headers)
             return .chunked
         }
-        guard lengths > 0 else { return nil }
+        guard count > 0 else { return nil }
         // RFC 9112 6.3 allows equal repetitions to be merged. Refusing them is simpler and safer.
-        guard lengths == 1 else { throw .repeatedContentLength }
-        return .length(try contentLength(headers))
+        guard count == 1 else { throw .repeatedContentLength }
+        guard let length else { throw .malformedContentLength }
+        return .length(length)
     }
 
     // RFC 9110 8.6: Content-Length = 1*DIGIT; 18 digits always fit.
-    private static func contentLength(_ headers: borrowing Headers) throws(ParseError) -> UInt64 {
-        var length: UInt64?
-        headers.forEachValue(of: .contentLength) { length = number($0) }
-        guard let length else { throw .malformedContentLength }
-        return length
-    }
-
     private static func number(_ digits: Span<UInt8>) -> UInt64? {
         guard (1...18).contains(digits.count) else { return nil }
         var number: UInt64 = 0

@@ -60,6 +60,7 @@ package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
 struct HeaderNumberSet: Sendable {
     private var bits: InlineArray<4, UInt64> = [0, 0, 0, 0]
 
+    @inline(__always)
     mutating func insert(_ number: UInt8) {
         bits[Int(number >> 6)] |= 1 << UInt64(number & 63)
     }

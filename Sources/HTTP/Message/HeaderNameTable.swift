@@ -69,6 +69,7 @@ struct HeaderNameTable: Sendable {
     func spelling(of id: UInt8) -> String { spellings[Int(id)] }
 
     // Length, both ends and the middle distinguish the listed names well enough.
+    @inline(__always)
     private static func slot(of name: Span<UInt8>) -> Int {
         let first = Int(name[0] | 0x20)
         let middle = Int(name[name.count / 2] | 0x20)

@@ -79,8 +79,13 @@ package struct Headers: Sendable {
 
     /// Appends the lines of another section.
     package mutating func append(_ other: borrowing Headers) {
-        let bytes = other.block.span
-        for line in other.lines { append(line, of: bytes) }
+        let start = block.count
+        block.append(other.block.span)
+        for line in other.lines {
+            addLine(
+                id: line.id, start: start + Int(line.start), nameEnd: start + Int(line.nameEnd),
+                end: start + Int(line.end))
+        }
     }
 
     /// Appends a received line whose name and value have been checked.
@@ -174,7 +179,7 @@ package struct Headers: Sendable {
             table[kept] = table[index]
             kept += 1
         }
-        rest.removeLast(rest.count - kept)
+        while rest.count > kept { rest.removeLast() }
         swap(&rest, &lines)
     }
 

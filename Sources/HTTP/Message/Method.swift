@@ -41,12 +41,14 @@ package enum Method: Hashable, Sendable, CustomStringConvertible {
     }
 
     // Declared, because callers in other modules reach a derived one by its witness.
+    @inlinable @inline(__always)
     package static func == (one: Method, other: Method) -> Bool {
         if case .other(let text) = one, case .other(let otherText) = other { return text == otherText }
         return one.number == other.number
     }
 
-    private var number: Int {
+    @inlinable @inline(__always)
+    var number: Int {
         switch self {
         case .get: 0
         case .head: 1

@@ -9,7 +9,7 @@ package struct RequestTarget: Sendable {
 
     package let form: Form
     /// The target byte for byte; visible ASCII only.
-    package let bytes: [UInt8]
+    package let text: String
     private let authorityRange: Range<Int>
     private let pathStart: Int
     private let queryStart: Int?
@@ -35,22 +35,24 @@ package struct RequestTarget: Sendable {
             (form, pathStart) = (.absolute, authorityRange.upperBound)
         }
         queryStart = Self.firstQuestionMark(target, from: pathStart)
-        bytes = [UInt8](copying: target)
+        text = String(target)
     }
 
     private init(_ target: RequestTarget, endingAt end: Int) {
         form = target.form
-        bytes = Array(target.bytes[..<end])
+        text = String(target.text.utf8.span.extracting(first: end))
         authorityRange = target.authorityRange
         pathStart = target.pathStart
         queryStart = target.queryStart.flatMap { $0 < end ? $0 : nil }
     }
 
     /// Returns the target without the last parameter of its query; nil unless that is this text, byte for byte.
-    package func without(lastParameter text: StaticString) -> RequestTarget? {
+    package func without(lastParameter parameter: StaticString) -> RequestTarget? {
+        guard let queryStart else { return nil }
+        let bytes = text.utf8.span
         // The place of what separates it: an ampersand, or the question mark of the query.
-        let end = bytes.count - text.utf8CodeUnitCount - 1
-        guard let queryStart, end >= queryStart, bytes.span.extracting(end + 1..<bytes.count).equals(text),
+        let end = bytes.count - parameter.utf8CodeUnitCount - 1
+        guard end >= queryStart, bytes.extracting(end + 1..<bytes.count).equals(parameter),
             end == queryStart || bytes[end] == UInt8(ascii: "&")
         else { return nil }
         return RequestTarget(self, endingAt: end)
@@ -62,25 +64,26 @@ package struct RequestTarget: Sendable {
     }
 
     /// True if an absolute form has neither path nor query.
-    package var isBareAuthority: Bool { form == .absolute && pathStart == bytes.count }
+    package var isBareAuthority: Bool { form == .absolute && pathStart == text.utf8.count }
 
     /// The path as received; `/` if an absolute form has none, `*` for the asterisk, empty for an authority.
     package var path: String {
-        let end = queryStart ?? bytes.count
+        if pathStart == 0, queryStart == nil { return text }
+        let end = queryStart ?? text.utf8.count
         if form == .absolute, pathStart == end { return "/" }
-        return String(bytes.span.extracting(pathStart..<end))
+        return String(text.utf8.span.extracting(pathStart..<end))
     }
 
     /// The part after the first question mark, nil if there is none.
     package var query: String? {
         guard let queryStart else { return nil }
-        return String(bytes.span.extracting(queryStart + 1..<bytes.count))
+        return String(text.utf8.span.extracting(queryStart + 1..<text.utf8.count))
     }
 
     /// The host and port of an absolute form in lower case, nil for the other forms.
     package var authority: String? {
         guard form == .absolute else { return nil }
-        let part = bytes.span.extracting(authorityRange)
+        let part = text.utf8.span.extracting(authorityRange)
         return Authority(part)?.normalized(part)
     }
 
@@ -94,11 +97,11 @@ package struct RequestTarget: Sendable {
     /// Appends `pathAndQuery`, the target for an origin (RFC 9112 section 3.2.1).
     package func writePathAndQuery(into output: inout [UInt8]) {
         guard form == .absolute else {
-            output.append(bytes.span)
+            output.append(text.utf8.span)
             return
         }
-        if pathStart == (queryStart ?? bytes.count) { output.append("/") }
-        output.append(bytes.span.extracting(pathStart..<bytes.count))
+        if pathStart == (queryStart ?? text.utf8.count) { output.append("/") }
+        output.append(text.utf8.span.extracting(pathStart..<text.utf8.count))
     }
 
     // RFC 9110 4.2: only http and https, a host that is not empty, no userinfo (4.2.4).
@@ -118,7 +121,6 @@ package struct RequestTarget: Sendable {
     }
 
     private static func firstQuestionMark(_ target: Span<UInt8>, from start: Int) -> Int? {
-        for index in start..<target.count where target[index] == 0x3f { return index }
-        return nil
+        target.extracting(start..<target.count).firstIndex(of: 0x3f).map { start + $0 }
     }
 }

@@ -14,7 +14,14 @@ final class HTTP2Session: AcceptedConnection {
     let io: ConnectionCore
     /// Nil once no further frame is read or written.
     private(set) var engine: FrameEngine?
-    var streams: [Int32: HTTP2Stream] = [:]
+    @exclusivity(unchecked)
+    private var ownStreams: [Int32: HTTP2Stream] = [:]
+    // Not checked at run time for overlapping access, since each field of each frame asks for its stream. Safe: one loop uses the
+    // session, and nothing that runs while the table is lent uses it again.
+    var streams: [Int32: HTTP2Stream] {
+        _read { yield unsafe ownStreams }
+        _modify { yield unsafe &ownStreams }
+    }
     private(set) var handshake: PendingHandshake?
     var budget: HTTP2Budget
     var ids = StreamIdentifiers()

@@ -7,7 +7,19 @@ final class HTTP2Stream {
     let id: Int32
     /// Strong, so that an exchange may ask for the peer after the connection has ended; the session lets go of streams.
     let session: HTTP2Session
-    var assembler: RequestAssembler
+    // Both are not checked at run time for overlapping access. Safe: one loop uses the stream, and these are pure values.
+    @exclusivity(unchecked)
+    private var ownAssembler: RequestAssembler
+    @exclusivity(unchecked)
+    private var ownQueue = ResponseQueue()
+    var assembler: RequestAssembler {
+        _read { yield unsafe ownAssembler }
+        _modify { yield unsafe &ownAssembler }
+    }
+    private var queue: ResponseQueue {
+        _read { yield unsafe ownQueue }
+        _modify { yield unsafe &ownQueue }
+    }
     /// The request between its assembly and its beginning.
     private var request: Result<(RequestHead, BodyFraming), ParseError>?
     /// The priority that the request's field asks for; nil without the field.
@@ -31,7 +43,6 @@ final class HTTP2Stream {
     /// The head that waits for the end of the loop's turn, so that it can be withdrawn.
     private(set) var head: ResponseHead?
     private var trailers: FieldBlock?
-    private var queue = ResponseQueue()
     /// The event for which the application waits.
     private var awaited = Awaited.nothing
     private(set) var bytesSent = 0
@@ -54,7 +65,7 @@ final class HTTP2Stream {
     init(id: Int32, session: HTTP2Session) {
         self.id = id
         self.session = session
-        assembler = RequestAssembler(limits: session.settings.limits)
+        unsafe ownAssembler = RequestAssembler(limits: session.settings.limits)
         begunAt = session.core.now
         lastActivity = begunAt
     }

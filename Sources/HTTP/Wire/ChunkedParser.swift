@@ -16,7 +16,7 @@ package struct ChunkedParser: Sendable {
     private var extensionBytes = 0
     private var remaining: UInt64 = 0
     private var trailerBytes: [UInt8] = []
-    private var fields = FieldSectionParser(start: 0)
+    private var fields = FieldSectionParser()
 
     package init(limits: MessageLimits = MessageLimits()) { self.limits = limits }
 

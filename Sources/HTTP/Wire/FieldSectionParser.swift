@@ -6,11 +6,11 @@ internal import Primitives
 struct FieldSectionParser: Sendable {
     private(set) var headers = Headers()
     private var scanner = LineScanner()
-    private var lineStart: Int
-    private var position: Int
+    private var lineStart = 0
+    private var position = 0
 
-    /// Starts at an index of the bytes that every call gets.
-    init(start: Int) {
+    /// Starts with a section at an index of the bytes that every call gets; the fields of the one before have been taken.
+    mutating func begin(at start: Int) {
         lineStart = start
         position = start
     }
@@ -46,10 +46,11 @@ struct FieldSectionParser: Sendable {
     // Most heads arrive whole, below 4 KiB and 24 fields. The rest is for fields that the proxy adds.
     private mutating func reserve(arrived: Int) {
         guard arrived > 2 else { return }
-        headers.reserve(bytes: min(arrived, 4096) + 512, lines: 32)
+        headers.reserve(bytes: min(arrived, 4096) + 256, lines: 32)
     }
 
     // The line includes its CRLF and at least one byte before it.
+    @inline(__always)
     private mutating func append(
         _ range: Range<Int>, of bytes: Span<UInt8>, _ announced: inout Range<Int>
     ) throws(ParseError) {
@@ -109,6 +110,7 @@ struct LineScanner: Sendable {
     /// Scans from `position`, where the last call stopped, to `limit`.
     ///
     /// Returns the index behind the line's CRLF, or nil if the line is incomplete.
+    @inline(__always)
     mutating func endOfLine(
         _ bytes: Span<UInt8>, from position: Int, to limit: Int
     ) throws(ParseError) -> Int? {

@@ -10,7 +10,7 @@ package struct HeadParser: Sendable {
     private var statusLineParser = StatusLineParser()
     private var requestLine: RequestLine?
     private var statusLine: StatusLine?
-    private var fields = FieldSectionParser(start: 0)
+    private var fields = FieldSectionParser()
 
     package init(limits: MessageLimits = MessageLimits()) { self.limits = limits }
 
@@ -24,16 +24,14 @@ package struct HeadParser: Sendable {
     ///
     /// Checks Host (RFC 9112 section 3.2) and makes it agree with an absolute target.
     package mutating func parseRequest(_ bytes: Span<UInt8>) throws(ParseError) -> RequestHead? {
-        var line = requestLine.take()
-        if line == nil {
-            line = try requestLineParser.parse(bytes, limits)
-            fields = FieldSectionParser(start: requestLineParser.position)
-        }
-        guard let line else { return nil }
-        guard let headers = try parseFields(bytes, headStart: requestLineParser.start) else {
+        if requestLine == nil {
+            guard let line = try requestLineParser.parse(bytes, limits) else { return nil }
             requestLine = line
-            return nil
+            fields.begin(at: requestLineParser.position)
         }
+        guard let headers = try parseFields(bytes, headStart: requestLineParser.start),
+            let line = requestLine.take()
+        else { return nil }
         requestLineParser = RequestLineParser()
         var head = RequestHead(
             method: line.method, target: line.target, version: line.version, headers: headers)
@@ -43,14 +41,12 @@ package struct HeadParser: Sendable {
 
     /// Reads a response's head; nil if more bytes are needed.
     package mutating func parseResponse(_ bytes: Span<UInt8>) throws(ParseError) -> ResponseHead? {
-        var line = statusLine.take()
-        if line == nil {
-            line = try statusLineParser.parse(bytes, limits)
-            fields = FieldSectionParser(start: statusLineParser.position)
-        }
-        guard let line else { return nil }
-        guard let headers = try parseFields(bytes, headStart: 0) else {
+        if statusLine == nil {
+            guard let line = try statusLineParser.parse(bytes, limits) else { return nil }
             statusLine = line
+            fields.begin(at: statusLineParser.position)
+        }
+        guard let headers = try parseFields(bytes, headStart: 0), let line = statusLine.take() else {
             return nil
         }
         statusLineParser = StatusLineParser()

@@ -4,7 +4,7 @@ internal import Primitives
 package enum HeadWriter {
     /// Appends a request's head with the target in origin form (RFC 9112 section 3.2.1).
     package static func write(_ head: borrowing RequestHead, into output: inout [UInt8]) {
-        output.append(contentsOf: head.method.text.utf8)
+        output.append(head.method.text.utf8.span)
         output.append(ASCII.space)
         head.target.writePathAndQuery(into: &output)
         output.append(" HTTP/1.1\r\n")

@@ -37,8 +37,18 @@ struct RequestLineParser: Sendable {
             try take(bytes[position], limits)
             position += 1
             if isLast { return try line(bytes) }
+            if expected == .target { position = endOfVisible(bytes, limits) }
         }
         return nil
+    }
+
+    /// Returns the index behind the visible bytes of the target that the limits allow, for which no state changes.
+    private func endOfVisible(_ bytes: Span<UInt8>, _ limits: MessageLimits) -> Int {
+        let room = min(limits.requestTargetBytes - (position - mark), limits.headBytes - (position - start))
+        let limit = position + max(0, min(bytes.count - position, room))
+        var index = position
+        while index < limit, ASCII.isVisible(bytes[index]) { index += 1 }
+        return index
     }
 
     private func line(_ bytes: Span<UInt8>) throws(ParseError) -> RequestLine {

@@ -22,8 +22,8 @@ extension Exchange {
 
     /// The target as the client wrote it.
     private var askedTarget: [UInt8] {
-        let target = request.target
-        return isTwin ? Array(DictionaryPath.twin(of: String(target.bytes.span)).utf8) : target.bytes
+        let target = request.target.text
+        return Array((isTwin ? DictionaryPath.twin(of: target) : target).utf8)
     }
 
     /// Returns the last value of a field.

@@ -16,29 +16,30 @@ extension Exchange {
         setRequestID(&head)
         translateConditions(&head.headers)
         if let storedResponse { head.headers.append(.ifNoneMatch, storedResponse.kept.tag.serialized) }
-        attempt.head = head
-        forward(head)
+        attempt.head = consume head
+        send()
     }
 
-    /// Sends a request's head to the next upstream; the client's body follows.
-    func forward(_ head: RequestHead) {
+    /// Sends the request's kept head to the next upstream; the client's body follows.
+    func send() {
         // Requests without an upstream have got their response.
         guard let upstream else { return refuse(.noRoute) }
         guard takePlace(at: upstream) else { return }
-        upstream.budget.count(now: core.now)
-        guard let address = upstream.choose(now: core.now) else {
+        let now = core.now
+        upstream.budget.count(now: now)
+        guard let address = upstream.choose(now: now) else {
             record.fault = .upstream("no upstream to ask")
             return refuse(.noUpstream)
         }
-        forward(head, to: address, of: upstream)
+        send(to: address, of: upstream)
     }
 
     /// Sends the request to one address: by its head, or as `lost` still holds all of it.
     ///
     /// `fresh` asks for a new connection, because one that was kept has proved stale.
-    private func forward(
-        _ head: RequestHead, to address: LoopAddress, of upstream: LoopUpstream,
-        carriedBy lost: ClientConnection? = nil, fresh: Bool = false
+    private func send(
+        to address: LoopAddress, of upstream: LoopUpstream, carriedBy lost: ClientConnection? = nil,
+        fresh: Bool = false
     ) {
         attempt.enter(address, countsLoad: upstream.countsLoad)
         do throws(SystemError) {
@@ -47,7 +48,7 @@ extension Exchange {
             if let lost {
                 connection.begin(takenFrom: lost, handler: self)
             } else {
-                connection.begin(head, framing: upload.upstreamFraming, handler: self)
+                attempt.sendHead(framing: upload.upstreamFraming, handler: self)
             }
         } catch {
             attempt.keepUnsent(lost)
@@ -122,7 +123,7 @@ extension Exchange {
     ///
     /// `lost` is the connection that failed.
     func retry(_ error: UpstreamError, _ lost: ClientConnection?) -> Bool {
-        guard phase.isAwaited, let head = attempt.head, let address = attempt.address, let upstream else {
+        guard phase.isAwaited, attempt.head != nil, let address = attempt.address, let upstream else {
             return false
         }
         let facts = RetryRule.Attempt(
@@ -138,12 +139,12 @@ extension Exchange {
             return false
         case .reconnect:
             proxy.metrics.counters.upstreamRetries.add(at: RetryReason.stale.index)
-            forward(head, to: address, of: upstream, carriedBy: carrier, fresh: true)
+            send(to: address, of: upstream, carriedBy: carrier, fresh: true)
             return true
         case .moveUnsent:
             guard let next = next(after: address) else { return false }
             proxy.metrics.counters.upstreamRetries.add(at: RetryReason.connect.index)
-            forward(head, to: next, of: upstream, carriedBy: carrier)
+            send(to: next, of: upstream, carriedBy: carrier)
             return true
         case .retryAnywhere, .retryElsewhere:
             let isElsewhere = upstream.count > attempt.failedServers.count + 1
@@ -152,7 +153,7 @@ extension Exchange {
                 let next = next(after: address, orStay: verdict == .retryAnywhere)
             else { return false }
             proxy.metrics.counters.upstreamRetries.add(at: RetryReason.noAnswer.index)
-            forward(head, to: next, of: upstream, carriedBy: carrier)
+            send(to: next, of: upstream, carriedBy: carrier)
             return true
         }
     }

@@ -44,8 +44,8 @@ extension Exchange {
     ) -> ResponseDraft {
         if context.configuration.explain { head.headers.remove(.dictumExplain) }
         heedSwitch()
-        let read = ResponseFacts(head, framing: framing, types: route.policy.types)
-        var draft = ResponseDraft(head, framing: framing, facts: read, stored: stored)
+        var draft = ResponseDraft(head, framing: framing, stored: stored)
+        draft.response.facts.read(draft.response.head, framing: framing, types: route.policy.types)
         if keepsHead { keepHead(of: &draft.response) }
         editFields(of: &draft.response)
         settleFreshness(of: &draft.response, on: route, for: facts)
@@ -134,7 +134,8 @@ extension Exchange {
         guard let edits = route.responseEdits else { return }
         edits.apply(to: &response.head.headers)
         guard edits.hides(.contentType) || edits.hides(.accessControlAllowOrigin) else { return }
-        let shown = ResponseFacts(response.head, framing: .none, types: route.policy.types)
+        var shown = ResponseFacts()
+        shown.read(response.head, framing: .none, types: route.policy.types)
         response.facts.contentType = shown.contentType
         response.facts.accessControlAllowOrigin = shown.accessControlAllowOrigin
     }

@@ -10,8 +10,8 @@ extension Exchange {
     func respond(with linked: LinkedDictionary) {
         let now = SystemClock.unixSeconds
         let facts = linked.facts(now: now)
-        var draft = ResponseDraft(
-            linked.head(now: now), framing: .length(UInt64(linked.version.bytes)), facts: facts)
+        var draft = ResponseDraft(linked.head(now: now), framing: .length(UInt64(linked.version.bytes)))
+        draft.response.facts = facts
         // The conditions of an offer hold here too (RFC 9842 sections 8 and 9.3.3).
         if route.policy.dictionaryObstacle(request: self.facts, response: facts) == nil,
             let offer = linked.offer

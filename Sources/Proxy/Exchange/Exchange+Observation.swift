@@ -64,7 +64,8 @@ extension Exchange {
     /// Begins to observe a request, if its client is among those that are observed.
     func observe(_ route: Route) {
         guard route.policy.methods.contains(facts.method), let authority = resource.authority else { return }
-        var facts = RequestFacts(
+        var facts = RequestFacts()
+        facts.read(
             request, url: resource.url, isPathNormal: self.facts.isPathNormal, peer: peer, route: route,
             secureTransport: context.configuration.secureTransport)
         facts.acceptEncoding.read(Self.codingsOfHolders.span)
@@ -101,8 +102,8 @@ extension Exchange {
         received.headers.removeConnectionFields()
         let tag = identityTag(on: route, response: received.headers)
         if tag != nil { asked.facts.hasWholeIdentity = true }
-        let facts = ResponseFacts(received, framing: framing, types: route.policy.types)
-        var response = UpstreamResponse(head: received, facts: facts)
+        var response = UpstreamResponse(head: received)
+        response.facts.read(received, framing: framing, types: route.policy.types)
         editFields(of: &response)
         settleFreshness(of: &response, on: route, for: asked.facts)
         observed.end()

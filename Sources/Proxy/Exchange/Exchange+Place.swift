@@ -42,10 +42,10 @@ extension Exchange {
 
     /// Goes on with a request that has got its place.
     private func placeGranted(_ demand: UpstreamPlaces.Demand) {
-        guard attempt.isWaiting, let head = attempt.head else { return }
+        guard attempt.isWaiting, attempt.head != nil else { return }
         core.setDeadline(token, nil)
         attempt.place = .taken(demand)
-        forward(head)
+        send()
         guard let connection = attempt.connection else { return }
         let kept = upload.takeKept()
         if !kept.bytes.isEmpty { connection.write(kept.bytes.span) }

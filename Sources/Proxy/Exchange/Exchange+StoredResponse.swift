@@ -82,7 +82,7 @@ extension Exchange {
         attempt.head = head
         attempt.forgiveServers()
         attempt.restart(afterMicroseconds: elapsedMicroseconds)
-        forward(head)
+        send()
     }
 
     /// Goes on as if the upstream had sent the body whole; it is hashed already.

@@ -17,7 +17,7 @@ extension Exchange {
     func stream(
         _ draft: consuming ResponseDraft, _ held: consuming HeldBody?, because obstacle: Reason? = nil
     ) {
-        if isNotModified(draft.response) { return respondNotModified(draft) }
+        if facts.isConditional, isNotModified(draft.response) { return respondNotModified(draft) }
         guard body.reserveDecoder() else { return respondOriginal(draft, held) }
         let bytes = held?.bytes ?? []
         // A body that is too large already is not offered.

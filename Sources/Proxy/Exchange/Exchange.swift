@@ -131,7 +131,8 @@ final class Exchange: Handler {
         unsafe ownResource = RequestedResource(authority: authority, url: url, route: route)
         unsafe ownUpload = RequestUpload(
             framing, coding: route.decodesRequests ? UploadCoding(head) : .passes)
-        unsafe ownFacts = RequestFacts(
+        unsafe ownFacts = RequestFacts()
+        unsafe ownFacts.read(
             head, url: url, isPathNormal: choice.isPathNormal, peer: peer, route: route,
             secureTransport: context.configuration.secureTransport)
         request = consume head

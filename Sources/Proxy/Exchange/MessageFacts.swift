@@ -3,11 +3,12 @@ package import HTTP
 
 extension RequestFacts {
     /// Reads the facts that decisions need from a request as it was received.
-    init(
+    ///
+    /// Into facts that are empty, because an initialiser outside the type's module would end with a copy.
+    mutating func read(
         _ head: borrowing RequestHead, url: PathAndQuery, isPathNormal: Bool, peer: ClientPeer, route: Route,
         secureTransport: Configuration.SecureTransport
     ) {
-        self.init()
         // The policy by its reference: a copy of its settings would be counted for each request.
         let policy = route.policy
         method =
@@ -28,7 +29,7 @@ extension RequestFacts {
         acceptEncoding = accepted
         secFetchSite = head.headers.joined(.secFetchSite).map(SecFetchSite.init)
         secFetchMode = head.headers.joined(.secFetchMode).map(SecFetchMode.init)
-        origin = head.headers.first(.origin)
+        if let sent = head.headers.first(.origin) { origin = sent }
         hasRange = head.headers.contains(.range)
         isConditional = head.headers.contains(.ifNoneMatch) || head.headers.contains(.ifModifiedSince)
         var cacheControl = CacheControl()
@@ -67,9 +68,8 @@ extension RequestFacts {
 }
 
 extension ResponseFacts {
-    /// Reads the facts that decisions need from the upstream's response.
-    package init(_ head: borrowing ResponseHead, framing: BodyFraming, types: MediaTypes) {
-        self.init()
+    /// Reads the facts that decisions need from the upstream's response, into facts that are empty.
+    package mutating func read(_ head: borrowing ResponseHead, framing: BodyFraming, types: MediaTypes) {
         status = Int(head.status.rawValue)
         var (type, control) = (String?.none, CacheControl())
         head.headers.forEachValue(of: .contentType) { value in
@@ -84,7 +84,7 @@ extension ResponseFacts {
         (cacheControl, sentCacheControl) = (control, control)
         varyNames = Vary.names(head.headers.values(.vary))
         setCookieNames = head.headers.values(.setCookie).map { String($0.prefix { $0 != "=" && $0 != ";" }) }
-        accessControlAllowOrigin = head.headers.first(.accessControlAllowOrigin)
+        if let allowed = head.headers.first(.accessControlAllowOrigin) { accessControlAllowOrigin = allowed }
         hasContentRange = head.headers.contains(.contentRange)
         hasUseAsDictionary =
             head.headers.contains(.useAsDictionary)

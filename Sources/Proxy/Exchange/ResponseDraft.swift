@@ -6,7 +6,7 @@ internal import Storage
 struct UpstreamResponse {
     /// The head without the fields of the upstream's connection.
     var head: ResponseHead
-    var facts: ResponseFacts
+    var facts = ResponseFacts()
     /// The target of the body if it becomes a version; nil if it must not.
     var target: AdmissionTarget?
     var offerForm = OfferForm.inBand
@@ -29,19 +29,17 @@ struct ResponseDraft: ~Copyable {
     /// The id under which the body is offered before it is whole.
     var promisedID: String?
 
-    init(_ head: consuming ResponseHead, framing: BodyFraming, facts: ResponseFacts, stored: Body? = nil) {
-        response = UpstreamResponse(head: head, facts: facts)
+    init(_ head: consuming ResponseHead, framing: BodyFraming, stored: Body? = nil) {
+        response = UpstreamResponse(head: head)
         self.framing = framing
         self.stored = stored
     }
 
     /// Hands the head over without a copy, and leaves an empty one.
     mutating func takeHead() -> ResponseHead {
-        var headers = Headers()
-        swap(&headers, &response.head.headers)
-        var head = response.head
-        swap(&headers, &head.headers)
-        return consume head
+        var head = ResponseHead(status: response.head.status)
+        swap(&head, &response.head)
+        return head
     }
 }
 
@@ -74,12 +72,21 @@ struct SentResponse: ~Copyable {
     }
 }
 
+/// A draft that waits for its body; by reference, since a phase is asked for often and nearly never has one.
+final class WaitingDraft {
+    private var draft: ResponseDraft?
+
+    init(_ draft: consuming ResponseDraft) { self.draft = consume draft }
+
+    func take() -> ResponseDraft? { draft.take() }
+}
+
 /// The progress of an exchange's response.
 enum ResponsePhase: ~Copyable {
     /// There is no response yet, or a function that decides about it has taken it out.
     case awaited
     /// The head is decided, except for fields that depend on the held body.
-    case draft(ResponseDraft)
+    case waiting(WaitingDraft)
     case sent(SentResponse)
     /// Both connections have changed their protocol.
     case tunnel
@@ -122,12 +129,14 @@ enum ResponsePhase: ~Copyable {
         }
     }
 
+    static func draft(_ draft: consuming ResponseDraft) -> ResponsePhase { .waiting(WaitingDraft(draft)) }
+
     /// Takes the draft out, to decide about it; nil if there is none.
     mutating func takeDraft() -> ResponseDraft? {
         switch consume self {
-        case .draft(let draft):
+        case .waiting(let draft):
             self = .awaited
-            return draft
+            return draft.take()
         case let other:
             self = other
             return nil

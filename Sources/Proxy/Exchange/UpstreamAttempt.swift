@@ -60,6 +60,11 @@ struct UpstreamAttempt {
         unsent = nil
     }
 
+    /// Sends the request's head on its connection, which calls nobody.
+    func sendHead(framing: BodyFraming, handler: any ResponseHandler) {
+        if let head { connection?.begin(head, framing: framing, handler: handler) }
+    }
+
     /// Keeps a lost connection that still holds the request, as no other could be made.
     mutating func keepUnsent(_ lost: ClientConnection?) { unsent = lost }
 

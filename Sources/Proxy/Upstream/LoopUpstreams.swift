@@ -9,7 +9,13 @@ final class LoopUpstream {
     private var members: [LoopAddress] = []
     private var rule = Configuration.Upstream.Balance.roundRobin
     private var balancer = Balancer()
-    var budget = RetryBudget()
+    @exclusivity(unchecked)
+    private var ownBudget = RetryBudget()
+    // Not checked at run time for overlapping access. Safe: one loop uses the budget, a pure value.
+    var budget: RetryBudget {
+        _read { yield unsafe ownBudget }
+        _modify { yield unsafe &ownBudget }
+    }
     /// The row of its times in the metrics.
     let metricsRow: Int
 

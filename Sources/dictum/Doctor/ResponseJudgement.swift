@@ -54,7 +54,8 @@ struct ResponseJudgement: Sendable {
         var request = RequestFacts()
         credentials.note(in: &request)
         let policy = Self.policy
-        let response = ResponseFacts(
+        var response = ResponseFacts()
+        response.read(
             ResponseHead(status: .ok, headers: headers), framing: .none, types: policy.types)
         return Personal.cause(request: request, response: response, policy: policy.personal) != nil
     }

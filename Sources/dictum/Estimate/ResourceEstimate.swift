@@ -121,7 +121,8 @@ struct Estimator {
         request.hasPersonalQuery = policy.personal.hasPersonalQuery(history.url.query)
         request.isPathNormal = NormalPath.isNormal(history.url.path)
         history.credentials.note(in: &request)
-        var response = ResponseFacts(
+        var response = ResponseFacts()
+        response.read(
             ResponseHead(status: .ok, headers: headers), framing: .none, types: policy.types)
         // The bodies of a history have no coding.
         response.coding = .none

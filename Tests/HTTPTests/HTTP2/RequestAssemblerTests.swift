@@ -96,7 +96,7 @@ struct RequestAssemblerTests {
         let limits = MessageLimits(requestTargetBytes: 10)
         var fields = get
         fields[3].1 = "/" + String(repeating: "x", count: 9)
-        #expect(try assemble(fields, limits: limits).head.target.bytes.count == 10)
+        #expect(try assemble(fields, limits: limits).head.target.text.utf8.count == 10)
         fields[3].1 += "x"
         #expect(throws: ParseError.targetTooLong) { _ = try self.assemble(fields, limits: limits) }
     }

@@ -36,7 +36,7 @@ struct RequestTargetTests {
         #expect(target.path == path)
         #expect(target.query == query)
         #expect(String(target.pathAndQuery.span) == both)
-        #expect(target.bytes == wire(text))
+        #expect(target.text == text)
     }
 
     @Test(
@@ -50,7 +50,7 @@ struct RequestTargetTests {
     {
         let rest = try #require(try RequestTarget(text).without(lastParameter: "own"))
         #expect(rest.path == path && rest.query == query)
-        #expect(try rest.bytes == RequestTarget(text).bytes.dropLast(4))
+        #expect(try rest.text == RequestTarget(text).text.dropLast(4))
         #expect(try rest.authority == RequestTarget(text).authority)
     }
 
