@@ -46,19 +46,17 @@ extension [UInt8] {
         unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 
-    /// Appends a copy with small letters for A to Z.
-    @inlinable
-    package mutating func append(lowercasing text: Span<UInt8>) {
-        let start = count
-        append(text)
-        var copy = mutableSpan
-        for index in start..<copy.count { copy[index] = ASCII.lowercased(copy[index]) }
-    }
-
     @inlinable
     package mutating func append(_ text: StaticString) {
         // Safe: the literal lives as long as the program, and the pointer does not leave the closure.
         text.withUTF8Buffer { unsafe append(contentsOf: $0) }
+    }
+
+    /// Appends CR and LF.
+    @inlinable
+    package mutating func appendLineEnd() {
+        append(ASCII.carriageReturn)
+        append(ASCII.lineFeed)
     }
 
     /// Appends a number in decimal digits, without leading zeros.

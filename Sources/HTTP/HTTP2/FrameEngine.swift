@@ -293,18 +293,19 @@ extension FieldBlock {
         // Safe: nghttp2 does not write to names and values, although its type says so.
         unsafe bytes.withUnsafeBufferPointer { block in
             let start = unsafe UnsafeMutablePointer(mutating: block.baseAddress)
-            return unsafe withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: fields.count) {
-                pairs in
-                for (index, field) in fields.enumerated() {
+            return unsafe withUnsafeTemporaryAllocation(of: nghttp2_nv.self, capacity: count) { pairs in
+                var place = 0
+                forEach { line in
+                    let flag = line.isSensitive ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE
                     // Safe: there is room for each field, and the type needs no end.
                     unsafe pairs.initializeElement(
-                        at: index,
+                        at: place,
                         to: nghttp2_nv(
-                            name: start?.advanced(by: field.start), value: start?.advanced(by: field.nameEnd),
-                            namelen: field.nameEnd - field.start, valuelen: field.end - field.nameEnd,
-                            flags: UInt8(
-                                field.isSensitive
-                                    ? NGHTTP2_NV_FLAG_NO_INDEX.rawValue : NGHTTP2_NV_FLAG_NONE.rawValue)))
+                            name: start?.advanced(by: line.name.lowerBound),
+                            value: start?.advanced(by: line.value.lowerBound),
+                            namelen: line.name.count, valuelen: line.value.count, flags: UInt8(flag.rawValue))
+                    )
+                    place += 1
                 }
                 return unsafe body(UnsafeBufferPointer(pairs))
             }

@@ -211,7 +211,7 @@ extension EventLoop.Core {
                 dispatch(events[position])
             }
             if loop.hasOwnJobs.load(ordering: .relaxed) { loop.runJobs(self) }
-            attendAll()
+            attendAll(behind: max(0, count))
             // After a stall more events wait than one batch holds. No handler is late before its turn.
             fullBatches = count == events.count ? fullBatches + 1 : 0
             if fullBatches % Self.fullBatchesMax == 0 { expireAll(upTo: polledAt) }
@@ -240,10 +240,11 @@ extension EventLoop.Core {
         handler?.ready(Readiness(rawValue: event.events), self)
     }
 
-    private func attendAll() {
+    /// Calls the handlers that asked for attention, behind those of the events.
+    private func attendAll(behind handled: Int) {
         let count = unsafe table.beginAttention()
         for position in 0..<count {
-            if position % Self.clockInterval == 0 { lookAtClock() }
+            if (handled + position) % Self.clockInterval == Self.clockInterval - 1 { lookAtClock() }
             let handler = unsafe table.takeAttention(position)
             handler?.attend(self)
         }

@@ -14,7 +14,7 @@ package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
     package static let forwarding = HeaderNameSet(HeaderName.forwardingNames)
 
     /// The fields of a request that a proxy has forwarded; clients send none of them.
-    package static let ofForwarded = HeaderNameSet(HeaderName.forwardingNames + [.via])
+    static let ofForwarded = HeaderNameSet(HeaderName.forwardingNames + [.via])
 
     /// Returns the well-known names for which the closure is true.
     ///

@@ -1,6 +1,12 @@
 internal import Primitives
 
 extension Headers {
+    /// True if a proxy tells of its client here.
+    package var tellsOfClient: Bool { containsAny(of: .forwarding) }
+
+    /// True if a proxy has forwarded the request.
+    package var isForwarded: Bool { containsAny(of: .ofForwarded) }
+
     package func containsAny(of names: HeaderNameSet) -> Bool {
         guard names.mayMeet(seen) else { return false }
         let bytes = block.span

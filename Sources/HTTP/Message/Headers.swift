@@ -53,7 +53,7 @@ package struct Headers: Sendable {
         name.write(into: &block)
         let nameEnd = block.count - 2
         block.append(decimal: number)
-        endLine()
+        block.appendLineEnd()
         addLine(id: name.id, start: start, nameEnd: nameEnd, end: block.count)
     }
 
@@ -73,7 +73,7 @@ package struct Headers: Sendable {
         name.write(into: &block)
         let nameEnd = block.count - 2
         block.append(value)
-        endLine()
+        block.appendLineEnd()
         addLine(id: name.id, start: start, nameEnd: nameEnd, end: block.count)
     }
 
@@ -94,7 +94,7 @@ package struct Headers: Sendable {
         block.append(name)
         block.append(": ")
         block.append(value)
-        endLine()
+        block.appendLineEnd()
         addLine(id: id, start: start, nameEnd: start + name.count, end: block.count)
     }
 
@@ -115,11 +115,6 @@ package struct Headers: Sendable {
         let start = block.count
         block.append(other.extracting(Int(line.start)..<Int(line.end)))
         addLine(id: line.id, start: start, nameEnd: start + Int(line.nameEnd - line.start), end: block.count)
-    }
-
-    private mutating func endLine() {
-        block.append(ASCII.carriageReturn)
-        block.append(ASCII.lineFeed)
     }
 
     private mutating func addLine(id: UInt8, start: Int, nameEnd: Int, end: Int) {
@@ -181,6 +176,15 @@ package struct Headers: Sendable {
         }
         while rest.count > kept { rest.removeLast() }
         swap(&rest, &lines)
+    }
+
+    /// Makes all names small in place.
+    mutating func lowercaseNames() {
+        let lines = lines
+        var bytes = block.mutableSpan
+        for line in lines {
+            for index in line.name { bytes[index] = ASCII.lowercased(bytes[index]) }
+        }
     }
 
     /// Appends the lines in wire format, without the empty line that ends the section.

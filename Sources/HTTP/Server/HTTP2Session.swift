@@ -180,10 +180,17 @@ final class HTTP2Session: AcceptedConnection {
     /// Begins some of the requests that have come; a hundred at once would make other connections wait for all of them.
     private func beginRequests() {
         guard !newRequests.isEmpty else { return }
-        let new = newRequests.prefix(Self.requestsAtOnceMax)
-        newRequests.removeFirst(new.count)
-        // One of them may exceed a limit of the connection.
-        for stream in new where stream.isExchanging && ending != .failed { stream.begin(on: application) }
+        var new: [HTTP2Stream] = []
+        swap(&new, &newRequests)
+        for (place, stream) in new.enumerated() {
+            // One of them may exceed a limit of the connection.
+            guard stream.isExchanging, ending != .failed else { continue }
+            if place < Self.requestsAtOnceMax {
+                stream.begin(on: application)
+            } else {
+                newRequests.append(stream)
+            }
+        }
         if !newRequests.isEmpty { attendSoon() }
     }
 
@@ -216,9 +223,9 @@ final class HTTP2Session: AcceptedConnection {
     }
 
     private func flush() {
-        var heads: [HTTP2Stream] = []
-        swap(&heads, &responding)
-        for stream in heads { stream.submitHead() }
+        // None is added meanwhile.
+        for stream in responding { stream.submitHead() }
+        responding.removeAll(keepingCapacity: true)
         // Other connections want their turn, so continue after them.
         for _ in 0..<8 {
             fill()

@@ -244,7 +244,7 @@ final class HTTP2Stream {
 
     /// Hands the head that waits to the engine.
     func submitHead() {
-        guard let head = head.take() else { return }
+        guard let head = self.head.take() else { return }
         let isOver = state.isResponseWhole && queue.isEmpty && trailers == nil
         let hasBody = !isOver && (state.content == .body || state.content == .tunnel)
         guard session.engine?.submit(FieldBlock(head), stream: id, hasBody: hasBody) != true else { return }

@@ -9,7 +9,7 @@ package enum HeadWriter {
         head.target.writePathAndQuery(into: &output)
         output.append(" HTTP/1.1\r\n")
         head.headers.write(into: &output)
-        output.append("\r\n")
+        output.appendLineEnd()
     }
 
     package static func write(_ head: borrowing ResponseHead, into output: inout [UInt8]) {
@@ -17,12 +17,12 @@ package enum HeadWriter {
         if let reason = head.reason {
             output.append(line.span.extracting(first: StatusLine.phraseStart))
             for byte in reason { output.append(ASCII.isFieldValue(byte) ? byte : ASCII.space) }
-            output.append("\r\n")
+            output.appendLineEnd()
         } else {
             output.append(line.span)
         }
         head.headers.write(into: &output)
-        output.append("\r\n")
+        output.appendLineEnd()
     }
 }
 
@@ -37,16 +37,16 @@ package enum ChunkedWriter {
             output.append(hexadecimal(UInt8(truncatingIfNeeded: count >> shift) & 15))
             shift -= 4
         }
-        output.append("\r\n")
+        output.appendLineEnd()
     }
 
-    package static func writeDataEnd(into output: inout [UInt8]) { output.append("\r\n") }
+    package static func writeDataEnd(into output: inout [UInt8]) { output.appendLineEnd() }
 
     /// Appends the last chunk and the trailer section.
     package static func writeEnd(trailers: Headers = Headers(), into output: inout [UInt8]) {
         output.append("0\r\n")
         trailers.write(into: &output)
-        output.append("\r\n")
+        output.appendLineEnd()
     }
 
     private static func hexadecimal(_ digit: UInt8) -> UInt8 { digit < 10 ? 0x30 + digit : 0x57 + digit }

@@ -57,7 +57,7 @@ enum AdminGuard {
             return given.count == 1 && isBearer(given[0], of: token) ? nil : unauthorized
         }
         // A proxy on this machine may have forwarded the request for somebody.
-        if isOwnHost(head.authority), isThisMachine(peer), !head.headers.containsAny(of: .ofForwarded) {
+        if isOwnHost(head.authority), isThisMachine(peer), !head.headers.isForwarded {
             return nil
         }
         if token != nil { return unauthorized }

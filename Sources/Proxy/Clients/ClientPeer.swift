@@ -82,7 +82,7 @@ final class ClientPeer {
 
     /// Returns true if the peer forwards for somebody else.
     func forwards(_ headers: borrowing Headers) -> Bool {
-        headers.containsAny(of: .ofForwarded)
+        headers.isForwarded
     }
 
     private static let namingFields: HeaderNameSet = [.xForwardedFor, .forwarded]

@@ -60,8 +60,8 @@ struct UpstreamAttempt {
         unsent = nil
     }
 
-    /// Sends the request's head on its connection, which calls nobody.
-    func sendHead(framing: BodyFraming, handler: any ResponseHandler) {
+    /// Sends the request's head on its connection, which calls nobody; mutating, so that the attempt is lent and not copied.
+    mutating func sendHead(framing: BodyFraming, handler: any ResponseHandler) {
         if let head { connection?.begin(head, framing: framing, handler: handler) }
     }
 

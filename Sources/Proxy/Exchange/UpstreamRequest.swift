@@ -132,8 +132,7 @@ enum UpstreamRequest {
     ) {
         // Nearly always nobody has told of the client before.
         guard
-            headers.containsAny(of: .forwarding)
-                || around.peer.isTrusted && request.headers.containsAny(of: .forwarding)
+            headers.tellsOfClient || around.peer.isTrusted && request.headers.tellsOfClient
         else {
             headers.append(around.peer.fields)
             return setForwardedHost(&headers, request)
