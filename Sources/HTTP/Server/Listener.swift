@@ -69,12 +69,13 @@ package final class Listener: Handler {
     }
 
     package func ready(_ events: Readiness, _ core: EventLoop.Core) {
-        // Bounded, because open connections want their turn too.
-        for socket in sockets { accept(at: socket, countMax: socket.isShared ? Self.shareMax : 64, core) }
+        for socket in sockets { accept(at: socket, countMax: Self.acceptsMax, core) }
     }
 
-    /// The number of connections that one turn takes of those that other loops may take as well.
-    static let shareMax = 4
+    /// The number of connections that one turn takes: open ones want their turn too, and other loops may take the rest.
+    ///
+    /// The requests of many that came at once would need as many connections of their own to the upstream.
+    static let acceptsMax = 4
 
     private func accept(at socket: ListeningSocket, countMax: Int, _ core: EventLoop.Core) {
         for _ in 0..<countMax {

@@ -74,6 +74,6 @@ import Testing
         gate.open()
         try waitUntil("all are accepted") { test.counts.reduce(0, +) == clients.count }
         let turns = test.accepted.withLock { $0.flatMap { zip($0.dropFirst(), $0).map { $0 - $1 } } }
-        #expect(turns.max() ?? .max <= Listener.shareMax)
+        #expect(turns.max() ?? .max <= Listener.acceptsMax)
     }
 }
