@@ -69,7 +69,9 @@ package final class Listener: Handler {
     }
 
     package func ready(_ events: Readiness, _ core: EventLoop.Core) {
-        for socket in sockets { accept(at: socket, countMax: Self.acceptsMax, core) }
+        // A TLS handshake takes as long as ten requests.
+        let countMax = settings.tls == nil ? Self.acceptsMax : 1
+        for socket in sockets { accept(at: socket, countMax: countMax, core) }
     }
 
     /// The number of connections that one turn takes: open ones want their turn too, and other loops may take the rest.
