@@ -85,7 +85,7 @@ extension CodingJob {
                 return .done(codedPlain())
             }
             guard let quick = quickDictionary else { return submit(nil, reply()) }
-            return .done(result(reported(resources.deltas.makeOnce(bytes, overQuick: quick, coding))))
+            return .done(result(reported(resources.deltas.makeOnce(bytes, by: quick, coding))))
         }
         // Look up the cache first: a hit needs no reply closure.
         if let hit = resources.deltas.cache.find(key) { return .done(result(hit)) }
@@ -99,7 +99,7 @@ extension CodingJob {
         case .lead(let turn):
             guard let quick = quickDictionary else { return submit(turn, reply()) }
             return .done(
-                finish(turn, with: resources.deltas.make(body, overQuick: quick, coding, in: scope)))
+                finish(turn, with: resources.deltas.make(body, by: quick, coding, in: scope)))
         }
     }
 
@@ -182,7 +182,7 @@ extension CodingJob {
         guard let dictionary, let key, let body = knownBody else { return nil }
         return joined(key, waiter: { { _ in } }) {
             // In the form that the loop would use, if it is quick enough for that.
-            quickDictionary.map { resources.deltas.make(body, overQuick: $0, coding, in: scope) }
+            quickDictionary.map { resources.deltas.make(body, by: $0, coding, in: scope) }
                 ?? made(body, over: dictionary)
         }
     }

@@ -64,10 +64,7 @@ struct LengthPrefixed {
     }
 
     mutating func append(_ part: some Collection<UInt8>) {
-        let count = UInt64(part.count)
-        for shift in stride(from: 56, through: 0, by: -8) {
-            bytes.append(UInt8(truncatingIfNeeded: count >> UInt64(shift)))
-        }
+        bytes += BigEndian.bytes(UInt64(part.count))
         bytes.append(contentsOf: part)
     }
 

@@ -12,7 +12,8 @@ package final class DeltaCache: Sendable {
     private struct Entry {
         /// Nil if the delta would be no shorter than the body.
         var coded: [UInt8]?
-        var peers = DeltaPeers()
+        /// The client addresses that have needed the delta: two, which is enough to tell three apart.
+        var peers: [UInt128] = []
         /// True if the delta is coded at the strongest setting, or about to be.
         var isStrongest = false
 
@@ -42,8 +43,8 @@ package final class DeltaCache: Sendable {
         }
 
         mutating func keep(_ entry: Entry, _ key: DeltaKey) {
-            // An array has a header of 32 bytes, and the allocator adds some.
-            let bytes = (entry.coded?.capacity ?? 0) + 48 + key.scope.memoryBytes
+            // An array has a header of 32 bytes, and the allocator adds some; two addresses take as much again.
+            let bytes = (entry.coded?.capacity ?? 0) + 48 + 80 + key.scope.memoryBytes
             _ = entries.insert(entry, bytes: bytes, for: key)
         }
     }
@@ -94,7 +95,13 @@ package final class DeltaCache: Sendable {
     package func recordPeer(_ address: UInt128, of key: DeltaKey) -> Bool {
         state.withLock { state in
             state.entries.update(key) { entry in
-                guard !entry.isStrongest, entry.coded != nil, entry.peers.add(address) else { return false }
+                guard !entry.isStrongest, entry.coded != nil, !entry.peers.contains(address) else {
+                    return false
+                }
+                guard entry.peers.count == 2 else {
+                    entry.peers.append(address)
+                    return false
+                }
                 entry.isStrongest = true
                 return true
             } ?? false
@@ -196,25 +203,6 @@ package final class DeltaTurn: Sendable {
         guard !isOver.exchange(true, ordering: .acquiringAndReleasing) else { return }
         if case .coded(let delta) = outcome, delta.key != key { return cache.land(self, .failed(.inexact)) }
         cache.land(self, outcome)
-    }
-}
-
-/// The client addresses that have needed a delta: two of them, which is enough to tell three apart.
-struct DeltaPeers: Sendable {
-    private var first: UInt128?
-    private var second: UInt128?
-
-    /// Adds an address; returns true if two others were added before.
-    mutating func add(_ address: UInt128) -> Bool {
-        if first == nil || first == address {
-            first = address
-            return false
-        }
-        if second == nil || second == address {
-            second = address
-            return false
-        }
-        return true
     }
 }
 

@@ -46,24 +46,21 @@ package final class Deltas: Sendable {
         _ body: Body, over dictionary: Body, _ coding: ContentCoding, in scope: DeltaScope
     ) -> DeltaOutcome<VerifiedDelta> {
         guard let use = try? prepared.use(dictionary, for: coding, in: scope) else { return .failed(.coding) }
-        return make(body, use, coding, in: scope)
+        return make(body, by: use.dictionary, coding, in: scope, isFirst: use.isFirst)
     }
 
     /// Makes and verifies a delta that is to be cached, over a dictionary that an event loop may use at once.
+    ///
+    /// - Parameter isFirst: True if nothing has been made over the dictionary's index yet.
     package func make(
-        _ body: Body, overQuick dictionary: DictionaryUse, _ coding: ContentCoding, in scope: DeltaScope
+        _ body: Body, by dictionary: DictionaryUse, _ coding: ContentCoding, in scope: DeltaScope,
+        isFirst: Bool = false
     ) -> DeltaOutcome<VerifiedDelta> {
-        make(body, PreparedUse(dictionary: dictionary), coding, in: scope)
-    }
-
-    private func make(
-        _ body: Body, _ use: PreparedUse, _ coding: ContentCoding, in scope: DeltaScope
-    ) -> DeltaOutcome<VerifiedDelta> {
-        guard let coded = encode(body.bytes, use.dictionary, coding) else { return .failed(.coding) }
+        guard let coded = encode(body.bytes, dictionary, coding) else { return .failed(.coding) }
         let isShorter = coded.count < body.count
         // The first delta over an index shows if the index is right, even if the delta itself is of no use.
-        guard isShorter || use.isFirst else { return .notShorter }
-        guard let delta = verification.verify(coded, of: body, over: use.dictionary.body, coding, in: scope)
+        guard isShorter || isFirst else { return .notShorter }
+        guard let delta = verification.verify(coded, of: body, over: dictionary.body, coding, in: scope)
         else { return .failed(.inexact) }
         return isShorter ? .coded(delta) : .notShorter
     }
@@ -75,24 +72,18 @@ package final class Deltas: Sendable {
         _ body: [UInt8], over dictionary: Body, _ coding: ContentCoding, in scope: DeltaScope
     ) -> DeltaOutcome<[UInt8]> {
         guard let use = try? prepared.use(dictionary, for: coding, in: scope) else { return .failed(.coding) }
-        return makeOnce(body, use, coding)
+        return makeOnce(body, by: use.dictionary, coding, isFirst: use.isFirst)
     }
 
     /// Makes a delta that is sent only once, over a dictionary that an event loop may use at once.
     package func makeOnce(
-        _ body: [UInt8], overQuick dictionary: DictionaryUse, _ coding: ContentCoding
+        _ body: [UInt8], by dictionary: DictionaryUse, _ coding: ContentCoding, isFirst: Bool = false
     ) -> DeltaOutcome<[UInt8]> {
-        makeOnce(body, PreparedUse(dictionary: dictionary), coding)
-    }
-
-    private func makeOnce(
-        _ body: [UInt8], _ use: PreparedUse, _ coding: ContentCoding
-    ) -> DeltaOutcome<[UInt8]> {
-        guard let coded = encode(body, use.dictionary, coding) else { return .failed(.coding) }
+        guard let coded = encode(body, dictionary, coding) else { return .failed(.coding) }
         let isShorter = coded.count < body.count
-        guard isShorter || use.isFirst else { return .notShorter }
-        let isChecked = verification.sample(isFirstOfIndex: use.isFirst)
-        guard !isChecked || verification.isExact(coded, coding, dictionary: use.dictionary.body, body: body)
+        guard isShorter || isFirst else { return .notShorter }
+        let isChecked = verification.sample(isFirstOfIndex: isFirst)
+        guard !isChecked || verification.isExact(coded, coding, dictionary: dictionary.body, body: body)
         else { return .failed(.inexact) }
         return isShorter ? .coded(coded) : .notShorter
     }

@@ -46,8 +46,8 @@ extension DictionaryStore {
     /// Names that are on disk only are read from there: never call it on an event loop.
     package func sharable(_ version: Version, _ body: Body) -> SharableVersion {
         let names =
-            version.isFromRecord ? try? writer.openDatabase?.names(ofRow: version.id) : nil
-        let facts = names.map { version.named($0).facts } ?? version.facts
+            version.isFromRecord ? try? writer.openDatabase?.names(of: version) : nil
+        let facts = names.map { version.with(url: $0.url, etag: $0.etag).facts } ?? version.facts
         return SharableVersion(version: version, facts: facts, body: body)
     }
 
@@ -97,29 +97,20 @@ extension DictionaryStore {
             facts.bytes, writing: 0,
             AdmissionBudget.Terms(key: nil, bytesMax: configuration.maxBytes / 4, isInProbation: false))
         let name = BodyName(scope: chain.scope, digest: facts.digest)
-        let reserved = slot.takeMemory()
-        let kept = memory.hot.withLock { hot in
-            hot.release(reserved)
-            return hot.pin(record.body, as: name)
-        }
         let demand = VersionDemand(
             holders: UInt32(clamping: max(holders, 1)), hasReturned: true, lastOffered: UInt32(clamping: now))
         let url = chain.scope.isSealed ? nil : facts.url
-        let result = memory.state.withLock { state -> (StoreState.Admitted, Bool)? in
+        var isDue = false
+        let adopted = memory.publish(record.body, as: name, from: slot) { state, kept in
             guard !state.purges.include(chain, url: url, rank: record.rank) else { return nil }
             let adopted = state.adopt(
                 facts, body: kept, chain: chain, rank: min(record.rank, SystemClock.unixMicroseconds),
                 demand: demand, now: now)
-            return (adopted, !state.pending.isEmpty)
+            isDue = !state.pending.isEmpty
+            return adopted
         }
         slot.settle(written: 0)
-        guard let (adopted, isDue) = result else {
-            memory.unpin([name])
-            throw .purged
-        }
-        memory.judge(adopted.version)
-        if !adopted.isNew { memory.unpin([name]) }
-        memory.release(adopted.evicted)
+        guard let adopted else { throw .purged }
         if isDue { writer.schedule() }
         return (adopted.version, adopted.isNew)
     }

@@ -151,6 +151,30 @@ final class StoreMemory: Sendable {
         currency.withLock { $0 = CurrencyRule(isCurrent: isCurrent, number: $0.number + 1) }
     }
 
+    /// Publishes a version of a body, which `make` makes under the lock of the state; nil, and no pin stays, if it makes none.
+    func publish(
+        _ body: Body, as name: BodyName, from slot: AdmissionSlot?,
+        _ make: (inout StoreState, Body) -> StoreState.Admitted?
+    ) -> StoreState.Admitted? {
+        // Pinned before the version is published, so that every reader of the version finds the body.
+        let reserved = slot?.takeMemory() ?? 0
+        let kept = hot.withLock { hot in
+            hot.release(reserved)
+            return hot.pin(body, as: name)
+        }
+        guard let admitted = state.withLock({ make(&$0, kept) }) else {
+            hot.withLock { hot in
+                hot.yield(name)
+                hot.unpin(name)
+            }
+            return nil
+        }
+        judge(admitted.version)
+        if !admitted.isNew { unpin([name]) }
+        release(admitted.evicted)
+        return admitted
+    }
+
     var currencyRule: CurrencyRule { currency.withLock { $0 } }
 
     /// Applies the present rule to every version, unless it is the rule with this number.

@@ -18,7 +18,7 @@ package enum OperatorEvent: Sendable, Equatable {
 /// The events of a store on their way to the log; the same trouble is reported at most once a minute.
 final class StoreReports: Sendable {
     private enum Topic: Hashable {
-        case unwritable, unreadable, throttled, waiting
+        case unwritable, unwritten, unreadable, throttled, waiting
     }
 
     let log: @Sendable (OperatorEvent) -> Void
@@ -39,7 +39,7 @@ final class StoreReports: Sendable {
 
     /// Reports trouble whose end `recovered` does not tell.
     func unwritten(_ text: String) {
-        if isDue(.unwritable) { log(.error(text)) }
+        if isDue(.unwritten) { log(.error(text)) }
     }
 
     func unreadable(_ text: String) {

@@ -65,17 +65,11 @@ extension DictionaryStore {
         memory.advance(to: now)
         let (key, facts) = (candidate.key, candidate.facts(keys))
         var slot = slot
-        if slot == nil, !isKnown(facts, in: key.chainKey) {
+        if slot == nil, memory.index.version(facts.key(in: key.chainKey), digest: facts.digest) == nil {
             slot = try reserve(key, bytes: facts.bytes, policy: candidate.policy, isCopy: false)
         }
         let name = BodyName(scope: key.chainKey.scope, digest: facts.digest)
-        // Pin the body before the version is published, so that every reader of the version finds the body.
-        let reserved = slot?.takeMemory() ?? 0
-        let kept = memory.hot.withLock { hot in
-            hot.release(reserved)
-            return hot.pin(candidate.body, as: name)
-        }
-        let admitted = memory.state.withLock { state -> StoreState.Admitted? in
+        let admitted = memory.publish(candidate.body, as: name, from: slot) { state, kept in
             if let rank = begunAt ?? slot?.rank,
                 state.purges.forbid(key.chainKey, url: key.url, rank: rank)
             {
@@ -87,28 +81,16 @@ extension DictionaryStore {
         }
         guard let admitted else {
             slot?.settle(written: 0)
-            memory.hot.withLock { hot in
-                hot.yield(name)
-                hot.unpin(name)
-            }
             memory.budget.count(.purged)
             throw .purged
         }
-        memory.judge(admitted.version)
         slot?.settle(written: admitted.isNew ? storedBytes(key, bytes: facts.bytes) : 0)
-        if !admitted.isNew { memory.unpin([name]) }
         memory.counters.withLock { counters in
             if admitted.isNew { counters.admissions += 1 } else { counters.returns += 1 }
         }
-        memory.release(admitted.evicted)
         writer.schedule()
         if admitted.isNew { memory.listener.load()?.admitted(admitted.version, candidate) }
         return admitted.version
-    }
-
-    private func isKnown(_ facts: VersionFacts, in chain: ChainKey) -> Bool {
-        let key = VersionKey(chain: chain, url: facts.url, variant: facts.variant)
-        return memory.index.version(key, digest: facts.digest) != nil
     }
 
     // MARK: Promised ids

@@ -108,22 +108,15 @@ struct StoreDatabase: Sendable {
         try read { database in try stored(version, database).map { try StoreRows.whole($0, database) } }
     }
 
-    /// Returns the names of a version, which requests need only rarely; nil if there is no such row.
-    func names(ofRow id: Int64) throws(StoreDatabaseError) -> VersionNames? {
+    /// Returns the URL and the entity tag of a version, which requests need only rarely; nil if there is no such row.
+    func names(of version: Version) throws(StoreDatabaseError) -> (url: String, etag: String?)? {
         try read { database in
-            for table in ["version", "private_version"] {
-                let row = try Row.fetchOne(
-                    database.cachedStatement(
-                        sql: "SELECT url, variant, etag, content_type FROM \(table) WHERE id = ?"),
-                    arguments: [id])
-                guard let row, let url: String = row.value(0), let variant: String = row.value(1) else {
-                    continue
-                }
-                return VersionNames(
-                    url: url == PrivateRows.placeholder(forRow: id) ? "" : url, variant: variant,
-                    etag: row.value(2), contentType: row.value(3))
-            }
-            return nil
+            let table = version.chainKey.scope.isSealed ? "private_version" : "version"
+            let row = try Row.fetchOne(
+                database.cachedStatement(sql: "SELECT url, etag FROM \(table) WHERE id = ?"),
+                arguments: [version.id])
+            guard let row, let url: String = row.value(0) else { return nil }
+            return (url == PrivateRows.placeholder(forRow: version.id) ? "" : url, row.value(1))
         }
     }
 

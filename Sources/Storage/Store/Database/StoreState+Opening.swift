@@ -93,7 +93,7 @@ extension StoreState {
     /// given.
     ///
     /// Returns the number of lost versions, and the bodies that gain a pin.
-    mutating func restart(bodies: (BodyName) -> Body?, names: [Int64: VersionNames]) -> (
+    mutating func restart(bodies: (BodyName) -> Body?, names: [Int64: (url: String, etag: String?)]) -> (
         lost: Int, pinned: [BodyName]
     ) {
         let versions = index.allVersions().sorted { $0.isOlder(than: $1) }
@@ -109,7 +109,7 @@ extension StoreState {
         var pinned: [BodyName] = []
         for version in versions {
             guard
-                let known = names[version.id].map({ version.named($0) })
+                let known = names[version.id].map({ version.with(url: $0.url, etag: $0.etag) })
                     ?? (version.hasOwnURL ? version : nil),
                 let body = former.insertions[version.id]?.body ?? bodies(version.bodyName)
             else {

@@ -209,17 +209,17 @@ extension StoreWriter {
     }
 
     /// Returns the names, from disk, of versions whose bodies are in memory and whose names are not.
-    func names(from database: StoreDatabase) -> [Int64: VersionNames] {
-        var names: [Int64: VersionNames] = [:]
+    func names(from database: StoreDatabase) -> [Int64: (url: String, etag: String?)] {
+        var names: [Int64: (url: String, etag: String?)] = [:]
         for version in memory.index.allVersions() where version.isFromRecord {
             guard memory.hot.withLock({ $0.body(version.bodyName) }) != nil else { continue }
-            names[version.id] = try? database.names(ofRow: version.id)
+            names[version.id] = try? database.names(of: version)
         }
         return names
     }
 
     /// Starts with an empty or another file and the versions in memory.
-    func restart(_ names: [Int64: VersionNames]) {
+    func restart(_ names: [Int64: (url: String, etag: String?)]) {
         let lost = memory.state.withLock { state in
             memory.hot.withLock { hot in
                 let (lost, pinned) = state.restart(bodies: { hot.body($0) }, names: names)

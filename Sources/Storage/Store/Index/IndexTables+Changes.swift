@@ -15,20 +15,15 @@ extension IndexTables {
         } else {
             rest[place] = version.rest
         }
-        enter(place, version.chainKey)
+        rows.insert(place, UInt64(bitPattern: record.id))
+        insertDigest(place, version.chainKey)
+        link(place)
+        addRecent(place)
         keepApart(version, chain)
         chains[Int(chain)].count += 1
         chains[Int(chain)].storedBytes += version.storedBytes
         count(version, 1, isOnly: chains[Int(chain)].count == 1)
         return status(of: chain)
-    }
-
-    private mutating func enter(_ place: Int32, _ key: ChainKey) {
-        let record = records[Int(place)]
-        rows.insert(place, UInt64(bitPattern: record.id))
-        insertDigest(place, key)
-        link(place)
-        addRecent(place)
     }
 
     /// Removes exactly this version; returns nil if it is not there any more.

@@ -34,10 +34,6 @@ extension IndexTables {
         }
     }
 
-    func isOne(_ place: Int32, _ name: UInt64, of chain: Int32) -> Bool {
-        records[Int(place)].name == name && records[Int(place)].chain == chain
-    }
-
     /// Returns the newest version of a URL and variant that had this entity tag.
     func version(_ key: ChainKey, name: UInt64, tag: UInt64) -> Int32? {
         guard let chain = chainPlace(key) else { return nil }
@@ -61,8 +57,9 @@ extension IndexTables {
         guard let chain = chainPlace(key) else { return nil }
         let isApart = key.scope.isApart
         guard let place = place(of: digest, isApart) else { return nil }
-        guard records[Int(place)].flags.contains(.hasSiblings) else {
-            return isOne(place, name, of: chain) ? place : nil
+        let record = records[Int(place)]
+        guard record.flags.contains(.hasSiblings) else {
+            return record.name == name && record.chain == chain ? place : nil
         }
         return digests[isApart: isApart].place(of: digest, chain: chain, name: name)
     }
@@ -122,11 +119,13 @@ extension IndexTables {
     func recent(_ key: ChainKey) -> [Int32] {
         guard let place = chainPlace(key) else { return [] }
         let chain = chains[Int(place)]
+        // A body that returned is here once more.
+        var seen: Set<Int32> = []
         return (0..<chain.recent.count).compactMap { step in
             let version = chain.recent[
                 (Int(chain.recentEnd) + chain.recent.count - 1 - step) % chain.recent.count]
             return version >= 0 && Int(version) < records.count && records[Int(version)].chain == place
-                ? version : nil
+                && seen.insert(version).inserted ? version : nil
         }
     }
 }

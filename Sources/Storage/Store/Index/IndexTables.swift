@@ -173,7 +173,7 @@ struct IndexTables: ~Copyable, Sendable {
     /// Returns the object of a version with the URL that its row says.
     func look(at place: Int32, url: String) -> Version {
         let version = look(at: place)
-        return version.hasOwnURL ? version : Version(copying: version, url: url)
+        return version.hasOwnURL ? version : version.with(url: url, etag: version.etag)
     }
 
     func isCurrent(at place: Int32) -> Bool {

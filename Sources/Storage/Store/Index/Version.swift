@@ -175,25 +175,6 @@ package final class Version: Sendable {
         setCurrent(state.isCurrent)
     }
 
-    /// Makes a copy that knows its URL, for inspection.
-    init(copying other: Version, url: String) {
-        head = nil
-        rowPromises = PromisedIDs()
-        (id, rank, digest, chain) = (other.id, other.rank, other.digest, other.chain)
-        (ownURL, urlBytes, urlHash, etag) = (url, other.urlBytes, TextHash.url(url), other.etag)
-        network = other.network
-        (name, tag, variant, contentType) = (other.name, other.tag, other.variant, other.contentType)
-        (maxAge, isUpstreamMatch) = (other.maxAge, other.isUpstreamMatch)
-        (bytes, admittedAt) = (other.bytes, other.admittedAt)
-        wanted = Atomic(other.lastWanted)
-        wantedOnDisk = Atomic(other.lastWanted)
-        pinned = Atomic(other.pinnedUntil)
-        publiclyProven = Atomic(other.isProvenPublic)
-        indexed.store(other.place, ordering: .relaxed)
-        current.store(other.isCurrent, ordering: .relaxed)
-        take(other.demand)
-    }
-
     init(
         _ record: VersionRecord, rest: VersionRecord.Rest?, traits: VersionTraits, chain: Chain, place: Int32
     ) {

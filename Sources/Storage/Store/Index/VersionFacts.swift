@@ -3,22 +3,15 @@ internal import Dictionaries
 /// The facts that a response states about the version it makes.
 struct VersionFacts: Sendable, Equatable {
     let digest: Digest
-    let url: String
+    var url: String
     let variant: String
-    let etag: String?
+    var etag: String?
     let contentType: String?
     let bytes: Int
     let maxAge: Int
     var isUpstreamMatch = false
 
     func key(in chain: ChainKey) -> VersionKey { VersionKey(chain: chain, url: url, variant: variant) }
-}
-
-struct VersionNames: Sendable {
-    let url: String
-    let variant: String
-    let etag: String?
-    let contentType: String?
 }
 
 extension Version {
@@ -32,12 +25,13 @@ extension Version {
             maxAge: maxAge, isUpstreamMatch: isUpstreamMatch)
     }
 
-    /// Returns the same version with the names of its row.
-    func named(_ names: VersionNames) -> Version {
-        let facts = VersionFacts(
-            digest: digest, url: names.url, variant: names.variant, etag: names.etag,
-            contentType: names.contentType, bytes: bytes, maxAge: maxAge, isUpstreamMatch: isUpstreamMatch)
-        return Version(facts, id: id, rank: rank, chain: chain, state)
+    /// Returns the same version with the URL and the entity tag that its row says.
+    func with(url: String, etag: String?) -> Version {
+        var facts = facts
+        (facts.url, facts.etag) = (url, etag)
+        let version = Version(facts, id: id, rank: rank, chain: chain, state)
+        version.place = place
+        return version
     }
 
     /// True if a response with these facts would make no other version.

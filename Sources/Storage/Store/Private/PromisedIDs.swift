@@ -18,11 +18,7 @@ package struct PromisedTag: Hashable, Sendable {
     /// Eight of the bytes: a shorter key for tables that compare the whole later.
     var part: UInt64 { high }
 
-    package var bytes: [UInt8] {
-        [high, low].flatMap { word in
-            stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
-        }
-    }
+    package var bytes: [UInt8] { BigEndian.bytes(high) + BigEndian.bytes(low) }
 }
 
 /// The tags of the ids under which clients were given one body before it was complete, when no digest was known to
@@ -82,7 +78,7 @@ package struct PromisedIDs: Sendable, Equatable {
 
     /// The encoding: of each its network and its tag.
     package var bytes: [UInt8] {
-        all.flatMap { [UInt8($0.network >> 8), UInt8(truncatingIfNeeded: $0.network)] + $0.tag.bytes }
+        all.flatMap { BigEndian.bytes($0.network) + $0.tag.bytes }
     }
 
     /// Reads the encoding; what does not belong to a whole one is skipped.

@@ -18,8 +18,7 @@ package final class StoreKeys: Sendable {
 
     /// The kind of a text in a version, so that the same text of another kind gets another name.
     enum Label: String {
-        case url = "url"
-        case variant = "variant"
+        case url, variant
         case entityTag = "etag"
     }
 
@@ -54,9 +53,7 @@ package final class StoreKeys: Sendable {
 
     /// Returns a number that stands for a client as long as the key stays.
     package func clientNumber(of name: [UInt8]) -> UInt64 {
-        identities.code(of: LengthPrefixed("client number", name).bytes).prefix(8).reduce(0) {
-            $0 << 8 | UInt64($1)
-        }
+        BigEndian.number(identities.code(of: LengthPrefixed("client number", name).bytes).prefix(8)) ?? 0
     }
 
     package func clientNumber(of tag: IdentityTag) -> UInt64 { clientNumber(of: tag.bytes) }
