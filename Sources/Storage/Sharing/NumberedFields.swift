@@ -74,18 +74,3 @@ struct NumberedFields {
         return nil
     }
 }
-
-/// Whole numbers in the order of the network.
-enum BigEndian {
-    static func bytes<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
-        stride(from: Number.bitWidth - 8, through: 0, by: -8).map {
-            UInt8(truncatingIfNeeded: number >> Number($0))
-        }
-    }
-
-    /// Returns the number in the bytes; nil unless there are exactly as many as it has.
-    static func number<Number: FixedWidthInteger>(_ bytes: ArraySlice<UInt8>) -> Number? {
-        guard bytes.count * 8 == Number.bitWidth else { return nil }
-        return bytes.reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
-    }
-}

@@ -118,6 +118,13 @@ import Testing
         #expect(!store.finds(two))
     }
 
+    @Test func `bodies that alternate are among the latest once each`() {
+        for round in 0..<10 { store.admit(sampleBody(round % 2), now: 1000 + round) }
+        #expect(
+            store.reader().recent(of: feedChain).map(\.digest)
+                == [sampleBody(1).digest, sampleBody(0).digest])
+    }
+
     @Test func `an entity tag leads to the version that had it, the first of all as well`() {
         for seed in 0..<3 { store.admit(sampleBody(seed), etag: "\(seed)") }
         for seed in 0..<3 {
