@@ -1,6 +1,6 @@
 internal import Primitives
 
-/// The fields of a message as HTTP/2 sends them: names in lower case, pseudo-fields first.
+/// The fields of a message as HTTP/2 sends them, pseudo-fields first; nghttp2 makes their names small.
 struct FieldBlock: Sendable {
     /// The fields; pseudo-fields stand behind all others, so that a message's own section can be used as it is.
     private var headers = Headers()
@@ -40,7 +40,6 @@ struct FieldBlock: Sendable {
     private mutating func take(_ others: inout Headers, without names: HeaderNameSet) {
         swap(&headers, &others)
         headers.removeAll(names)
-        headers.lowercaseNames()
     }
 
     private mutating func append(_ name: String, _ value: String) {

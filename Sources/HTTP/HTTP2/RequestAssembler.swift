@@ -136,12 +136,12 @@ struct RequestAssembler: Sendable {
         let target =
             method == .connect
             ? try RequestTarget(headers.first(.host) ?? "", method: method)
-            : try RequestTarget(path.span, method: method)
+            : try RequestTarget(exchange(&path, with: []).span, method: method)
         guard target.form != .absolute else { throw .malformedTarget }
         guard headers.contains(.host) else { throw .missingHost }
         var head = RequestHead(
             method: method, target: target, version: .http2, headers: exchange(&headers, with: Headers()))
-        if let cookie { head.headers.append(.cookie, cookie) }
+        if let cookie = cookie.take() { head.headers.append(.cookie, cookie) }
         if let extended { Self.appendUpgrade(extended, to: &head.headers) }
         let framing = try framing(of: &head, hasBody: hasBody && extended == nil)
         return (head, framing, extended)

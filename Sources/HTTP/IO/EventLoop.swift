@@ -210,7 +210,10 @@ extension EventLoop.Core {
                 if position % Self.clockInterval == Self.clockInterval - 1 { lookAtClock() }
                 dispatch(events[position])
             }
-            if loop.hasOwnJobs.load(ordering: .relaxed) { loop.runJobs(self) }
+            if loop.hasOwnJobs.load(ordering: .relaxed) {
+                loop.runJobs(self)
+                lookAtClock()
+            }
             attendAll(behind: max(0, count))
             // After a stall more events wait than one batch holds. No handler is late before its turn.
             fullBatches = count == events.count ? fullBatches + 1 : 0

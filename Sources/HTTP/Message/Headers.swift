@@ -178,15 +178,6 @@ package struct Headers: Sendable {
         swap(&rest, &lines)
     }
 
-    /// Makes all names small in place.
-    mutating func lowercaseNames() {
-        let lines = lines
-        var bytes = block.mutableSpan
-        for line in lines {
-            for index in line.name { bytes[index] = ASCII.lowercased(bytes[index]) }
-        }
-    }
-
     /// Appends the lines in wire format, without the empty line that ends the section.
     package func write(into output: inout [UInt8]) {
         let bytes = block.span

@@ -74,7 +74,8 @@ package final class Listener: Handler {
         for socket in sockets { accept(at: socket, countMax: countMax, core) }
     }
 
-    /// The number of connections that one turn takes: open ones want their turn too, and other loops may take the rest.
+    /// The number of connections that one event takes at a socket: open ones want their turn too, and other loops may take
+    /// the rest.
     ///
     /// The requests of many that came at once would need as many connections of their own to the upstream.
     static let acceptsMax = 4

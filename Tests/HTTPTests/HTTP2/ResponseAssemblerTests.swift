@@ -73,8 +73,8 @@ struct ResponseAssemblerTests {
         }
         #expect(
             lines == [
-                ":method: GET", ":scheme: https", ":authority: a.test:8443", ":path: /x?y", "accept: */*",
-                "authorization: Bearer x (sensitive)", "cookie: sid=1 (sensitive)",
+                ":method: GET", ":scheme: https", ":authority: a.test:8443", ":path: /x?y", "Accept: */*",
+                "Authorization: Bearer x (sensitive)", "Cookie: sid=1 (sensitive)",
             ])
     }
 }
