@@ -132,7 +132,7 @@ final class Observer: Sendable {
         let key: VersionKey
         let body: Body
         let isNewest: Bool
-        /// The version before, if the body is another one.
+        /// The newest version before the body came; it may have the same body.
         let former: Storage.Version?
         /// The number of the body among the versions of its URL, and whether it came for the first time.
         let number: Int
@@ -197,7 +197,7 @@ final class Observer: Sendable {
         guard let key = seen.target.settled(body.digest, store.keys)?.key else { return nil }
         let (number, isNew) = clients.withLock { $0.number(of: body.digest, url: seen.urlNumber) }
         return Identified(
-            seen: seen, facts: facts, key: key, body: body, isNewest: isSame, former: isSame ? nil : former,
+            seen: seen, facts: facts, key: key, body: body, isNewest: isSame, former: former,
             number: number, isNew: isNew)
     }
 

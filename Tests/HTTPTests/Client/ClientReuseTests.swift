@@ -360,8 +360,12 @@ struct ClientReuseTests {
     }
 
     @Test func `closing what is idle leaves what is under way`() throws {
-        let upstream = try TestUpstream()
+        let (upstream, other) = (try TestUpstream(), try TestUpstream())
         let client = TestClient()
+        let elsewhere = try client.begin(to: other.endpoint)
+        let otherPeer = try other.accept()
+        otherPeer.send(Self.ok)
+        #expect(elsewhere.outcome() == ["new"] + Self.okLines)
         let both = try (0..<2).map { _ in try client.begin(to: upstream.endpoint) }
         let peers = try both.map { _ in try upstream.accept() }
         peers[0].send(Self.ok)

@@ -56,6 +56,18 @@ struct HeaderNameTests {
         }
     }
 
+    @Test(arguments: [
+        ("Content_Length", "content-length", true), ("content.length", "Content-Length", true),
+        ("CONTENT-LENGTH", "content-length", true), ("contentlength", "content-length", false),
+        ("content_length2", "content-length", false), ("content_lengt", "content-length", false),
+    ])
+    func `a name looks like another if all letters and digits are the same, and one has odd punctuation`(
+        name: String, other: String, isAlike: Bool
+    ) {
+        #expect(name.utf8.span.looksLikeName(other.utf8.span) == isAlike)
+        #expect(other.utf8.span.looksLikeName(name.utf8.span) == isAlike)
+    }
+
     @Test func `only letters fold`() {
         for byte in UInt8.min...UInt8.max {
             let isUpper = (0x41...0x5a).contains(byte)

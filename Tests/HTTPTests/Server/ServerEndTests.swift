@@ -182,6 +182,7 @@ struct ServerEndTests {
     {
         var settings = ServerSettings()
         settings.acceptsProxyHeader = { _ in true }
+        settings.headTimeout = 600_000
         let server = try TestServer(settings) { $0.answer("ok") }
         let (peer, silent) = (try server.connect(), try server.connect())
         #expect(server.awaitConnections(2))

@@ -1,4 +1,5 @@
 import Foundation
+import HTTP
 import Testing
 
 @testable import Proxy
@@ -164,6 +165,30 @@ import Testing
         #expect(
             error?.problems.map(\.text) == [
                 "upstream.urls[0]: http://127.0.0.1:8080 is a listener of this proxy: expected the address of the upstream"
+            ])
+    }
+
+    /// The addresses of `localhost` on this machine.
+    private static let loopback = ["127.0.0.1", "::1"].filter { host in
+        Endpoint.resolve(host: "localhost", port: 8080).contains {
+            IPAddress(host).map { .ip($0, port: 8080) } == $0
+        }
+    }
+
+    @Test(arguments: loopback)
+    func `an upstream is the proxy itself if any of its addresses is that of any listener`(host: String) {
+        let own = ConfiguredAddress.tcp(host: host, port: 8080)
+        let text = """
+            listeners: [{address: "127.0.0.1:1"}, {address: "\(own)"}]
+            upstream: {urls: ["http://localhost:8080"]}
+            store: {path: ":memory:"}
+            """
+        let error = #expect(throws: ConfigurationError.self) {
+            try Configuration.parse(Array(text.utf8), looksAround: true)
+        }
+        #expect(
+            error?.problems.map(\.text) == [
+                "upstream.urls[0]: http://localhost:8080 is a listener of this proxy: expected the address of the upstream"
             ])
     }
 

@@ -130,6 +130,19 @@ struct SharedMemoryTests {
         #expect(fleet.lookUps(1, .hit) == 0)
     }
 
+    @Test func `once a client has come back with one version, all of its chain live for days`() throws {
+        let fleet = try TestFleet(1)
+        for version in 0...1 { try fleet.fetch(0, version: version) }
+        try fleet.untilKnown(2)
+        // What clients are given is told later, and lives for days then, too.
+        _ = fleet.nodes[0].server.context.store.takeDemand(max: 10, keys: nil)
+        _ = try fleet.fetch(0, version: 0, over: 0, from: 0)
+        let keys = try fleet.keys()
+        try waitUntil("all live for days") {
+            try keys.allSatisfy { Int(try fleet.redis.command("TTL", $0)) ?? 0 > 86_400 }
+        }
+    }
+
     @Test func `a body of several parts is fetched, and serves from the next request on`() throws {
         let large = Noise.bytes(2_500_000, seed: 7)
         let fleet = try TestFleet(1)

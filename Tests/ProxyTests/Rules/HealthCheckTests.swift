@@ -111,6 +111,18 @@ extension TestProxy {
         #expect(try proxy.isHealthy(moved.url))
     }
 
+    @Test func `a check reads no more than 64 KiB of a body, and does not wait for its end`() throws {
+        let origin = try Origin { _, connection in
+            let body = chunk([UInt8](repeating: 0x61, count: 64 * 1024 + 1))
+            connection.send(wire("HTTP/1.1 200 OK", "Transfer-Encoding: chunked") + body)
+            _ = connection.receiveAll()
+        }
+        let settings = "health: {path: /healthz, interval: 100ms, timeout: 10m}"
+        try withExtendedLifetime(TestProxy(origin, upstream: settings)) {
+            try waitUntil("the next check comes") { origin.requests.count >= 2 }
+        }
+    }
+
     @Test func `a reload without an upstream ends its checks, and those of others go on`() throws {
         let (kept, gone) = (try CheckedOrigin(200), try CheckedOrigin(200))
         let proxy = try TestProxy(

@@ -149,6 +149,12 @@ import Testing
         }
     }
 
+    @Test(arguments: [(0, nil), (3, nil), (4, 0x0101_0101), (5, nil)] as [(Int, UInt32?)])
+    func `a number that has not exactly its bytes is none`(count: Int, number: UInt32?) {
+        let read: UInt32? = BigEndian.number([UInt8](repeating: 1, count: count)[...])
+        #expect(read == number)
+    }
+
     @Test func `fields that a newer release adds are skipped`() throws {
         let (record, name) = record(text)
         var rest = try content(record, name)[...]

@@ -57,6 +57,9 @@ import Testing
             let packed = packer.pack(body, of: version(body, number), isShared: false)
             #expect(packed == nil)
         }
+        let last = sampleBody(100, count: 20_000)
+        let packed = packer.pack(last, of: version(last, 101), isShared: false)
+        #expect(packed == nil, "the hundredth was not tried, and became no base")
     }
 
     @Test mutating func `a feed whose bodies come to have much in common is soon packed over a base again`() {
