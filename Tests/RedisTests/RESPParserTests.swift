@@ -58,7 +58,7 @@ struct RESPParserTests {
 
     @Test(arguments: [
         "HTTP/1.1 400 Bad Request\r\n", "\r\n", "$abc\r\n", "$-2\r\n", ":1\n", "$2\r\nabcd", "*1\r\n?\r\n",
-        "#x\r\n", "=3\r\nabc\r\n", "$99999999999\r\n", ":\r\n",
+        "#x\r\n", "=3\r\nabc\r\n", "$99999999999\r\n", ":\r\n", ">-1\r\n", "|-1\r\n",
     ])
     func `bytes that are no reply are an error`(text: String) throws {
         #expect(throws: RESPParseError.self) { try Self.replies(text) }

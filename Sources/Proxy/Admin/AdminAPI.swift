@@ -14,7 +14,8 @@ struct AdminAPI: Sendable {
     func response(_ resource: AdminResource, _ request: AdminRequest) throws(AdminRefusal) -> AdminResponse {
         switch resource {
         case .metrics:
-            AdminResponse(.ok, MetricSample.text(status.samples()), contentType: MetricSample.contentType)
+            AdminResponse(
+                .ok, MetricSample.text(status.snapshot().samples), contentType: MetricSample.contentType)
         case .status: .json(StatusReport(status, status.snapshot()))
         case .routes: .json(RouteReports(status.snapshot()))
         case .history: .json(status.history.report)

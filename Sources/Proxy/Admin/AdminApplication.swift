@@ -52,7 +52,8 @@ final class AdminApplication: Application {
                 .methodNotAllowed, "The method is not supported here.", (.allow, resource.allow))
         }
         if !resource.isOpen,
-            let refusal = AdminGuard.refusal(head, peer: peer, token: status.token, isChange: isChange)
+            let refusal = AdminGuard.refusal(
+                head, peer: peer, token: status.context.configuration.admin?.tokenInUse, isChange: isChange)
         {
             throw refusal
         }

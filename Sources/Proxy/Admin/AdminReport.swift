@@ -18,7 +18,7 @@ extension AdminStatus {
             report.observing = context.observer.cost
         }
         report.experiment = context.experiment.map(SavingsReport.Experiment.init)
-        let sent = SavingsReport.Live.byRoute(samples(), context.gain.totals)
+        let sent = SavingsReport.Live.byRoute(snapshot().samples, context.gain.totals)
         for route in configuration.routes {
             let hasDictionary = configuration.dictionariesOn && route.dictionary != nil
             let mode = !hasDictionary ? "off" : configuration.observes(route) ? "observe" : "live"

@@ -72,8 +72,6 @@ final class AdminStatus: Sendable {
         Double(SystemClock.monotonicNanoseconds - startNanoseconds) / 1e9
     }
 
-    var token: String? { context.configuration.admin?.tokenInUse }
-
     /// The minimum level of log messages; a reload and a start go by the configuration.
     var logLevel: Configuration.Log.Level {
         get { logThreshold.level }
@@ -94,12 +92,12 @@ final class AdminStatus: Sendable {
 
     var areDictionariesConfigured: Bool { context.configuration.dictionariesOn }
 
-    var areDictionariesOn: Bool { areDictionariesConfigured && !context.dictionarySwitch.isOff }
+    var areDictionariesOn: Bool { areDictionariesConfigured && !context.areDictionariesOff }
 
     /// Turns use, offers and Links off or on, until the next reload or start.
     func switchDictionaries(off isOff: Bool) {
         let context = context
-        guard context.dictionarySwitch.turn(off: isOff) else { return }
+        guard context.shared.dictionariesOff.exchange(isOff, ordering: .relaxed) != isOff else { return }
         context.report(
             .warning(
                 "dictionaries are switched \(isOff ? "off" : "on") (POST on the admin listener); a reload or a "
@@ -107,9 +105,6 @@ final class AdminStatus: Sendable {
     }
 
     // MARK: Metrics
-
-    /// Returns every metric: the counters of all loops summed, and those of the store, the log and the system; blocks.
-    func samples() -> [MetricSample] { snapshot().samples }
 
     /// The metrics of one moment, and the facts that go with them.
     struct Snapshot: Sendable {
@@ -128,11 +123,12 @@ final class AdminStatus: Sendable {
         let counters = reading.counters
         let samples =
             MetricSample.summed(counters.flatMap { $0.samples(routes: routes) })
-            + operation.samples + context.store.statistics.samples + context.deltas.statistics.samples
+            + Operation(status: self).samples + context.store.statistics.samples
+            + context.deltas.statistics.samples
             + context.gain.samples + context.learned.samples + (context.experiment?.samples ?? [])
             + (sink?.samples ?? [])
             + process.samples + sharedStoreSamples
-        let now = Int(SystemClock.unixMicroseconds)
+        let now = SystemClock.unixSeconds
         let slowest = (-1..<routes.count).map { route in
             SlowestCodings.slowest(
                 counters.flatMap { $0.slowest(ofRoute: route < 0 ? nil : route, now: now) })
@@ -147,66 +143,51 @@ final class AdminStatus: Sendable {
             + (context.sharedMemory?.statistics.samples ?? [])
     }
 
-    static var metrics: [Metric] {
-        LoopCounters.metrics + Operation.metrics + StoreStatistics.metrics + DeltaStatistics.metrics
-            + GainSampler.metrics + LearnedDictionaries.metrics + ExperimentTotals.metrics
-            + SharedMemoryStatistics.metrics
-            + LogSink.metrics + ProcessStatistics.metrics
-            + RedisStatistics.metrics + [SharedStoreLatency.metric]
-    }
+    /// What the process tells beside the counters of its parts.
+    struct Operation: MetricSource {
+        let status: AdminStatus
 
-    private var operation: Operation {
-        let context = context
-        return Operation(
-            upstreams: context.upstreams.servers, areDictionariesOn: areDictionariesOn,
-            compressionBytes: context.compressionMemory.takenBytes, places: context.shared.places.counts,
-            certificateEnds: context.tls.ends,
-            reloads: reloads.load(ordering: .relaxed),
-            refusedReloads: refusedReloads.load(ordering: .relaxed),
-            isRefused: isRefused.load(ordering: .relaxed))
-    }
-}
-
-private struct Operation: MetricSource {
-    let upstreams: [UpstreamServer]
-    let areDictionariesOn: Bool
-    let compressionBytes: Int
-    let places: UpstreamPlaces.Counts
-    let certificateEnds: [(listener: String, seconds: Int)]
-    let reloads: Int
-    let refusedReloads: Int
-    let isRefused: Bool
-
-    static var readings: [MetricReading<Operation>] {
-        [
-            .each(
-                "dictum_upstream_healthy", kind: .gauge, by: ["upstream", "address", "name"],
-                "1 while this address of an upstream gets requests; 0 while others are preferred."
-            ) { $0.upstreams.map { ([$0.url, $0.target.endpoint.text, $0.name], $0.isHealthy ? 1 : 0) } },
-            .one(
-                "dictum_dictionaries_on", kind: .gauge,
-                "1 while dictionaries are used and offered; 0 if the configuration or the switch turns them off."
-            ) { $0.areDictionariesOn ? 1 : 0 },
-            .one(
-                "dictum_compression_memory_bytes", kind: .gauge,
-                "Bytes of the budget memory.coding in use by encoders, decoders and held bodies."
-            ) { $0.compressionBytes },
-            .each(
-                "dictum_upstream_requests", kind: .gauge, by: "state",
-                "Requests that have a place at an upstream, those that wait for one, and the places that there are."
-            ) { [("active", $0.places.taken), ("waiting", $0.places.waiting), ("max", $0.places.max)] },
-            .each(
-                "dictum_certificate_end_time_seconds", kind: .gauge, by: "listener",
-                "The end of the validity of a listener's certificates, in seconds since 1970; of several, the first."
-            ) { $0.certificateEnds.map { ($0.listener, $0.seconds) } },
-            .each("dictum_reloads_total", by: "result", "Reloads of the configuration, by result.") {
-                [("done", $0.reloads), ("refused", $0.refusedReloads)]
-            },
-            .one(
-                "dictum_configuration_refused", kind: .gauge,
-                "1 after a reload that was refused, until another is done."
-            ) { $0.isRefused ? 1 : 0 },
-        ]
+        static var readings: [MetricReading<Operation>] {
+            [
+                .each(
+                    "dictum_upstream_healthy", kind: .gauge, by: ["upstream", "address", "name"],
+                    "1 while this address of an upstream gets requests; 0 while others are preferred."
+                ) {
+                    $0.status.context.upstreams.servers.map {
+                        ([$0.url, $0.target.endpoint.text, $0.name], $0.isHealthy ? 1 : 0)
+                    }
+                },
+                .one(
+                    "dictum_dictionaries_on", kind: .gauge,
+                    "1 while dictionaries are used and offered; 0 if the configuration or the switch turns them off."
+                ) { $0.status.areDictionariesOn ? 1 : 0 },
+                .one(
+                    "dictum_compression_memory_bytes", kind: .gauge,
+                    "Bytes of the budget memory.coding in use by encoders, decoders and held bodies."
+                ) { $0.status.context.compressionMemory.takenBytes },
+                .each(
+                    "dictum_upstream_requests", kind: .gauge, by: "state",
+                    "Requests that have a place at an upstream, those that wait for one, and the places that there are."
+                ) {
+                    let places = $0.status.context.shared.places.counts
+                    return [("active", places.taken), ("waiting", places.waiting), ("max", places.max)]
+                },
+                .each(
+                    "dictum_certificate_end_time_seconds", kind: .gauge, by: "listener",
+                    "The end of the validity of a listener's certificates, in seconds since 1970; of several, the first."
+                ) { $0.status.context.tls.ends.map { ($0.listener, $0.seconds) } },
+                .each("dictum_reloads_total", by: "result", "Reloads of the configuration, by result.") {
+                    [
+                        ("done", $0.status.reloads.load(ordering: .relaxed)),
+                        ("refused", $0.status.refusedReloads.load(ordering: .relaxed)),
+                    ]
+                },
+                .one(
+                    "dictum_configuration_refused", kind: .gauge,
+                    "1 after a reload that was refused, until another is done."
+                ) { $0.status.isRefused.load(ordering: .relaxed) ? 1 : 0 },
+            ]
+        }
     }
 }
 

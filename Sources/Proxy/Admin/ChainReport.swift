@@ -5,29 +5,6 @@ internal import Storage
 
 /// The response to `/chains`: one page of the chains.
 struct ChainReports: Encodable, Sendable {
-    struct Chain: Encodable, Sendable {
-        let authority: String
-        /// The URL Pattern of the chain.
-        let match: String
-        let matchDest: [String]
-        /// True if its bodies are used by clients only that send the id of a version back.
-        let needsId: Bool
-        let versions: Int
-        let holders: Int
-        /// True if only the holders of the latest versions were counted.
-        let holdersPartial: Bool
-        let storedBytes: Int
-        let newestAgeSeconds: Int?
-        let wantedAgeSeconds: Int
-    }
-
-    /// Chains that belong to one client each, as counts only.
-    struct Private: Encodable, Sendable {
-        let chains: Int
-        let versions: Int
-        let storedBytes: Int
-    }
-
     /// Seconds since 1970.
     let time: Int
     let order: String
@@ -35,24 +12,14 @@ struct ChainReports: Encodable, Sendable {
     let limit: Int
     /// The number of chains on all pages.
     let total: Int
-    let chains: [Chain]
-    let `private`: Private
+    let chains: [ChainListing.Entry]
+    let `private`: ChainListing.Private
 
     init(_ listing: ChainListing, _ query: ChainQuery, now: Int) {
         time = now
         order = query.order.rawValue
         (offset, limit, total) = (query.offset, query.limit, listing.total)
-        chains = listing.entries.map { entry in
-            Chain(
-                authority: entry.authority, match: entry.match, matchDest: entry.matchDest,
-                needsId: entry.needsID, versions: entry.versions, holders: entry.holders,
-                holdersPartial: entry.areHoldersPartial, storedBytes: entry.storedBytes,
-                newestAgeSeconds: entry.newestAt.map { max(0, now - $0) },
-                wantedAgeSeconds: max(0, now - entry.wantedAt))
-        }
-        `private` = Private(
-            chains: listing.privateChains, versions: listing.privateVersions,
-            storedBytes: listing.privateBytes)
+        (chains, `private`) = (listing.entries, listing.private)
     }
 }
 

@@ -54,15 +54,6 @@ struct RouteReport: Encodable, Sendable {
         let requests: Int
     }
 
-    struct Coding: Encodable, Sendable {
-        let coding: String
-        let bodyBytes: Int
-        let sentBytes: Int
-        let seconds: Double
-        /// Seconds since 1970.
-        let time: Int
-    }
-
     /// The route's hosts and match; `none` for requests without a route.
     let route: String
     let configured: Bool
@@ -81,7 +72,7 @@ struct RouteReport: Encodable, Sendable {
     let built: SavingsReport.Built?
     /// The dictionaries that the route learns, by host; nil if it learns none.
     let learned: [SavingsReport.Learned]?
-    let slowestCodings: [Coding]
+    let slowestCodings: [SlowestCodings.Entry]
 
     init(
         route: String, _ live: SavingsReport.Live, configured: Bool, dictionaries: Dictionaries,
@@ -96,11 +87,7 @@ struct RouteReport: Encodable, Sendable {
         (notModified, hitRate) = (live.notModified, live.hitRate)
         reasons = live.reasons.map { ReasonCount(reason: $0, requests: $1) }
             .sorted { ($1.requests, $0.reason) < ($0.requests, $1.reason) }
-        slowestCodings = slowest.map {
-            Coding(
-                coding: $0.coding.rawValue, bodyBytes: $0.bodyBytes, sentBytes: $0.sentBytes,
-                seconds: Double($0.nanoseconds) / 1e9, time: $0.timeMicroseconds / 1_000_000)
-        }
+        slowestCodings = slowest
     }
 }
 

@@ -6,17 +6,11 @@ package import Storage
 extension ProxyContext {
     /// Opens the store and resolves the names of the upstreams; blocks.
     ///
-    /// - Parameter log: called with messages for the operator, from any thread.
+    /// Tests replace `resolver` and `links`.
+    /// - Parameter write: called with messages for the operator, from any thread.
     package static func open(
-        _ configuration: Configuration, log: @escaping @Sendable (OperatorEvent) -> Void, loopCount: Int
-    ) throws(StartError) -> ProxyContext {
-        try open(configuration, log: log, loopCount: loopCount, links: LinkTerms())
-    }
-
-    /// The same, with parts that tests replace.
-    static func open(
         _ configuration: Configuration, log write: @escaping @Sendable (OperatorEvent) -> Void,
-        loopCount: Int, resolver: NameResolver = .system, links: LinkTerms
+        loopCount: Int, resolver: NameResolver = .system, links: LinkTerms = .init()
     ) throws(StartError) -> ProxyContext {
         let events = RecentEvents()
         let log: @Sendable (OperatorEvent) -> Void = { event in
@@ -44,12 +38,14 @@ extension ProxyContext {
         } catch {
             throw .store(error.description)
         }
-        return try ProxyContext(
-            configuration, budgets: budgets, store: store, loopCount: loopCount, upstreams: upstreams,
-            compressionPool: CompressionPool(width: loopCount), report: log, events: events,
+        let shared = SharedParts(
+            configuration, budgets: budgets, store: store,
             redis: settings.shared?.redis.map { redis in
                 RedisClient(settings: redis, backgroundBytesMax: budgets[.sharing] / 2) { log($0.event) }
-            }, links: links)
+            }, loopCount: loopCount, resolver: upstreams.resolver, report: log, events: events, links: links)
+        let context = try ProxyContext(configuration, upstreams, shared, after: nil)
+        upstreams.adopt()
+        return context
     }
 
     /// Reads or creates the store's key if a route needs dictionaries.

@@ -4,6 +4,7 @@ internal import HTTP
 internal import Primitives
 internal import Redis
 package import Storage
+internal import Synchronization
 
 /// The state that all loops share under one configuration; safe from any thread.
 ///
@@ -33,31 +34,8 @@ package final class ProxyContext: Sendable {
     /// True if some responses carry Server-Timing.
     let addsServerTiming: Bool
 
-    /// Creates the context of a start.
-    ///
-    /// `links` is for tests.
-    convenience init(
-        _ configuration: Configuration, budgets: Budgets, store: DictionaryStore, loopCount: Int,
-        upstreams: ResolvedUpstreams, compressionPool: CompressionPool,
-        report: @escaping @Sendable (OperatorEvent) -> Void = { _ in },
-        events: RecentEvents = .init(), redis: RedisClient? = nil, links: LinkTerms = .init()
-    ) throws(StartError) {
-        let shared = SharedParts(
-            configuration, budgets: budgets, store: store, redis: redis, loopCount: loopCount,
-            compressionPool: compressionPool, resolver: upstreams.resolver, report: report, events: events,
-            links: links)
-        try self.init(configuration, upstreams, shared, after: nil)
-        upstreams.adopt()
-    }
-
-    /// Creates the context of a reload; `upstreams` are adopted later.
-    convenience init(
-        _ configuration: Configuration, _ upstreams: ResolvedUpstreams, after former: ProxyContext
-    ) throws(StartError) {
-        try self.init(configuration, upstreams, former.shared, after: former)
-    }
-
-    private init(
+    /// Creates the context of a start or, after a former one, of a reload; its upstreams are adopted later.
+    init(
         _ configuration: Configuration, _ resolved: ResolvedUpstreams, _ shared: SharedParts,
         after former: ProxyContext?
     ) throws(StartError) {
@@ -89,7 +67,7 @@ package final class ProxyContext: Sendable {
 
     package var store: DictionaryStore { shared.store }
     var loopCount: Int { shared.loopCount }
-    var dictionarySwitch: DictionarySwitch { shared.dictionarySwitch }
+    var areDictionariesOff: Bool { shared.dictionariesOff.load(ordering: .relaxed) }
     /// Logs a message for the operator; safe from any thread.
     var report: @Sendable (OperatorEvent) -> Void { shared.report }
     var linkRegistry: LinkRegistry { shared.linkRegistry }
@@ -115,7 +93,7 @@ package final class ProxyContext: Sendable {
     /// The present settings for dictionaries that are learned.
     var learningTerms: LearnedDictionaries.Terms {
         .init(
-            routes: routes, isOn: configuration.dictionariesOn && !dictionarySwitch.isOff,
+            routes: routes, isOn: configuration.dictionariesOn && !areDictionariesOff,
             levels: configuration.compression.levels, verify: configuration.compression.verify)
     }
 

@@ -4,6 +4,7 @@ internal import HTTP
 internal import Primitives
 internal import Redis
 internal import Storage
+internal import Synchronization
 
 /// The parts of a proxy that outlive reloads: the store, the budgets and the caches.
 ///
@@ -25,10 +26,11 @@ final class SharedParts: Sendable {
     let observer: Observer
     /// The memory that this node shares with others; nil for a node of its own.
     let sharedMemory: SharedMemory?
-    /// Makes purges of orders to forget.
-    let purgeMaker: PurgeMaker
+    /// The routes by which orders to forget are carried out.
+    let currentRoutes = Guarded<CurrentRoutes?>(nil)
     let leavingUsers = Guarded(LeavingUsers())
-    let dictionarySwitch = DictionarySwitch()
+    /// True while the admin switch turns all use, offers and Links off; a start and a reload turn them on.
+    let dictionariesOff = Atomic<Bool>(false)
     /// Limits the error about request loops.
     let loopReminder = Reminder()
     /// The proxy's own entry of Via.
@@ -59,7 +61,7 @@ final class SharedParts: Sendable {
 
     init(
         _ configuration: Configuration, budgets: Budgets, store: DictionaryStore, redis: RedisClient?,
-        loopCount: Int, compressionPool: CompressionPool, resolver: NameResolver,
+        loopCount: Int, resolver: NameResolver,
         report: @escaping @Sendable (OperatorEvent) -> Void, events: RecentEvents, links: LinkTerms
     ) {
         started = configuration
@@ -76,7 +78,8 @@ final class SharedParts: Sendable {
             preparedBytes: budgets[.prepared], cacheBytes: budgets[.deltas],
             verify: configuration.compression.verify, worker: worker)
         coding = CodingResources(
-            pool: compressionPool, memory: MemoryBudget(bytes: budgets[.coding]), deltas: deltas,
+            pool: CompressionPool(width: loopCount), memory: MemoryBudget(bytes: budgets[.coding]),
+            deltas: deltas,
             report: report)
         IdleContexts.limit(to: budgets[.contexts])
         clientResources = ClientResources(memory: coding.memory)
@@ -86,12 +89,10 @@ final class SharedParts: Sendable {
         learned = LearnedDictionaries(
             store: store, registry: linkRegistry, worker: worker, memory: coding.memory, report: report)
         let commonKeys = configuration.store.keyFile == nil ? nil : store.keys
-        let purgeMaker = PurgeMaker(store: store)
-        self.purgeMaker = purgeMaker
-        sharedMemory = redis.map {
+        sharedMemory = redis.map { [currentRoutes] in
             SharedMemory(
-                purgeMaker: purgeMaker, client: $0, commonKeys: commonKeys, bytesMax: budgets[.sharing] / 2,
-                report: report)
+                store: store, currentRoutes: currentRoutes, client: $0, commonKeys: commonKeys,
+                bytesMax: budgets[.sharing] / 2, report: report)
         }
     }
 }

@@ -5,32 +5,20 @@ internal import HTTP
 /// Its pseudonym is random, so that two instances of Dictum in a row are no loop. A class, because requests hold it.
 final class Via: Sendable {
     let pseudonym: String
-    private let http10: Headers
-    private let http11: Headers
-    private let http2: Headers
+    /// By the raw value of the version in which a request came.
+    private let lines: [Headers]
 
-    convenience init() {
-        self.init(pseudonym: "dictum-" + String(UInt32.random(in: .min ... .max) | 1 << 31, radix: 16))
-    }
-
-    init(pseudonym: String) {
+    init(pseudonym: String = "dictum-" + String(UInt32.random(in: .min ... .max) | 1 << 31, radix: 16)) {
         self.pseudonym = pseudonym
-        func line(_ protocolVersion: String) -> Headers {
+        lines = ["1.0", "1.1", "2.0"].map { version in
             var line = Headers()
-            line.append(.via, "\(protocolVersion) \(pseudonym)")
+            line.append(.via, "\(version) \(pseudonym)")
             return line
         }
-        (http10, http11, http2) = (line("1.0"), line("1.1"), line("2.0"))
     }
 
     /// Returns the line for a request that came in this version.
-    func line(receivedBy version: HTTPVersion) -> Headers {
-        switch version {
-        case .http10: http10
-        case .http11: http11
-        case .http2: http2
-        }
-    }
+    func line(receivedBy version: HTTPVersion) -> Headers { lines[version.rawValue] }
 
     /// Returns true if a request has been forwarded by this process before.
     func isLoop(_ headers: borrowing Headers) -> Bool {

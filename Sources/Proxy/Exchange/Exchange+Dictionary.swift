@@ -21,7 +21,8 @@ extension Exchange {
 
     /// Returns the reason why no client gets dictionaries of a route just now, or nil.
     func switchedOff(on route: Route) -> Reason? {
-        context.dictionarySwitch.reason ?? route.dictionarySwitch ?? (isAuthorityOff ? .authorityOff : nil)
+        context.areDictionariesOff
+            ? .switchedOff : route.dictionarySwitch ?? (isAuthorityOff ? .authorityOff : nil)
     }
 
     /// True if responses of the request's host never become dictionaries.

@@ -65,7 +65,7 @@ extension Exchange {
 
     private var asksForScript: Bool {
         pathRefusal == .reserved && OwnScript.isAsked(request) && context.configuration.dictionariesOn
-            && !context.dictionarySwitch.isOff && !isAuthorityOff
+            && !context.areDictionariesOff && !isAuthorityOff
     }
 
     private func unsupportedRequest() -> OwnResponse? {

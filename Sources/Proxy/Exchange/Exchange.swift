@@ -124,7 +124,7 @@ final class Exchange: Handler {
         pathRefusal = choice.refusal
         // While dictionaries are switched off, their URLs do not exist.
         linked =
-            choice.refusal == .reserved && !context.dictionarySwitch.isOff
+            choice.refusal == .reserved && !context.areDictionariesOff
             ? LinkedDictionary.find(head, of: proxy) : nil
         route = linked?.route ?? choice.route
         upstream = route.upstream.map { proxy.upstreams[$0] }

@@ -45,7 +45,7 @@ extension SharedMemory {
         switch result {
         case .success(let replies): values = replies
         case .failure(let failure):
-            let outcome: SharedMemoryStatistics.LookUp = failure == .unavailable ? .unavailable : .late
+            let outcome: SharedLookUp = failure == .unavailable ? .unavailable : .late
             guard urgency == .request else { return end(name, urgency, outcome) }
             // The next client that names it gets it.
             state.withLock { _ = $0.late.insert(name) }
@@ -128,7 +128,7 @@ extension SharedMemory {
     }
 
     private func end(
-        _ name: SharedName, _ urgency: RedisUrgency, _ result: SharedMemoryStatistics.LookUp,
+        _ name: SharedName, _ urgency: RedisUrgency, _ result: SharedLookUp,
         _ version: Storage.Version? = nil
     ) {
         counters.withLock { counters in

@@ -256,14 +256,19 @@ extension SharedMemory {
             }
         }
         guard !commands.isEmpty else { return onEnd(true) }
+        send(commands) { [weak self, work, promises] isSent in
+            if !isSent { self?.promised(promises) }
+            work.async { onEnd(isSent) }
+        }
+    }
+
+    /// Sends commands, and calls `onEnd` once, with false unless the shared store has done all of them.
+    func send(_ commands: [RedisCommand], onEnd: @escaping @Sendable (_ isDone: Bool) -> Void) {
         do throws(RedisFailure) {
-            try client.send(commands, .background) { [weak self, work, promises] result in
-                let isSent = (try? result.get())?.allSatisfy { $0.error == nil } == true
-                if !isSent { self?.promised(promises) }
-                work.async { onEnd(isSent) }
+            try client.send(commands, .background) { result in
+                onEnd((try? result.get())?.allSatisfy { $0.error == nil } == true)
             }
         } catch {
-            promised(promises)
             onEnd(false)
         }
     }

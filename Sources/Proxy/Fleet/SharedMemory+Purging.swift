@@ -34,13 +34,14 @@ extension SharedMemory {
         _ order: PurgeOrder, removed: [Storage.Version],
         onEnd: @escaping @Sendable (_ isConfirmed: Bool) -> Void = { _ in }
     ) {
-        let purge = purgeMaker.makePurge(
-            of: order, rankMax: SystemClock.unixMicroseconds + Self.skewMicroseconds)
+        let purge = Purge(
+            order, rankMax: SystemClock.unixMicroseconds + Self.skewMicroseconds,
+            routes: currentRoutes.withLock { $0 })
         purges.withLock { $0.former.add(purge) }
         let now = SystemClock.monotonicNanoseconds / 1_000_000
         let orders = order.parts.map { SharedOrder(order: $0, givenAt: now) }
         delete(takeKeys([purge], removed: removed))
-        send(orders) { [self, orders] isConfirmed in
+        send(orders.map(entry)) { [self, orders] isConfirmed in
             if !isConfirmed { notify(waitingOrders.withLock { $0.add(orders) }) }
             onEnd(isConfirmed)
         }
@@ -52,21 +53,9 @@ extension SharedMemory {
         for keys in deletions { delete(batch: keys) }
         let orders = waitingOrders.withLock { $0.take() }
         guard !orders.isEmpty else { return }
-        send(orders) { [self] isConfirmed in
+        send(orders.map(entry)) { [self, orders] isConfirmed in
             notify(waitingOrders.withLock { $0.end(orders, isConfirmed: isConfirmed) })
             if isConfirmed { work.async { [self] in tellWaiting() } }
-        }
-    }
-
-    private func send(_ orders: [SharedOrder], onEnd: @escaping @Sendable (_ isConfirmed: Bool) -> Void) {
-        let entries = orders.map(entry)
-        do throws(RedisFailure) {
-            try client.send(entries, .background) { result in
-                guard case .success(let replies) = result else { return onEnd(false) }
-                onEnd(replies.allSatisfy { $0.error == nil })
-            }
-        } catch {
-            onEnd(false)
         }
     }
 
@@ -153,8 +142,9 @@ extension SharedMemory {
     /// - Parameter isFormer: True for one from before the start of this node.
     func heedPurge(_ value: [UInt8], at time: Int64, isFormer: Bool) {
         guard let order = PurgeOrder(sharedBytes: value) else { return }
-        let purge = purgeMaker.makePurge(
-            of: order, rankMax: time * 1000 + Self.skewMicroseconds, isFormer: isFormer)
+        let purge = Purge(
+            order, rankMax: time * 1000 + Self.skewMicroseconds, isFormer: isFormer,
+            routes: currentRoutes.withLock { $0 })
         let isFirst = purges.withLock { purges in
             guard !purges.former.covers(purge) else { return false }
             purges.former.add(purge)
@@ -204,20 +194,10 @@ extension SharedMemory {
     }
 
     private func delete(batch keys: [[UInt8]]) {
-        do throws(RedisFailure) {
-            try client.send([.delete(keys)], .background) { [weak self] result in
-                guard case .success(let replies) = result, replies.allSatisfy({ $0.error == nil }) else {
-                    self?.deleteLater(keys)
-                    return
-                }
-            }
-        } catch {
-            deleteLater(keys)
+        send([.delete(keys)]) { [weak self] isDone in
+            guard !isDone else { return }
+            self?.waitingDeletions.withLock { if $0.count < Self.deletionBatchesMax { $0.append(keys) } }
         }
-    }
-
-    private func deleteLater(_ keys: [[UInt8]]) {
-        waitingDeletions.withLock { if $0.count < Self.deletionBatchesMax { $0.append(keys) } }
     }
 }
 

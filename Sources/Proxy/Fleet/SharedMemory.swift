@@ -60,7 +60,7 @@ final class SharedMemory: Sendable {
     let waitingPromises = Guarded(WaitingPromises())
     let following: Guarded<Following>
     let superseded = Guarded(Superseded())
-    let purgeMaker: PurgeMaker
+    let currentRoutes: Guarded<CurrentRoutes?>
     let purges = Guarded((former: PurgeList(countMax: 1024), waiting: PurgeList(countMax: .max)))
     let waitingOrders = Guarded(WaitingOrders())
     /// The keys to be removed from the shared store, in batches, which it has not confirmed.
@@ -78,11 +78,12 @@ final class SharedMemory: Sendable {
 
     /// - Parameter bytesMax: The bound on the bodies that wait to be written.
     init(
-        purgeMaker: PurgeMaker, client: RedisClient, commonKeys: StoreKeys?, bytesMax: Int,
+        store: DictionaryStore, currentRoutes: Guarded<CurrentRoutes?>, client: RedisClient,
+        commonKeys: StoreKeys?, bytesMax: Int,
         report: @escaping @Sendable (OperatorEvent) -> Void
     ) {
-        self.purgeMaker = purgeMaker
-        store = purgeMaker.store
+        self.currentRoutes = currentRoutes
+        self.store = store
         self.client = client
         self.commonKeys = commonKeys
         self.report = report
@@ -138,7 +139,7 @@ final class SharedMemory: Sendable {
             counters.withLock { $0.count(.unavailable) }
             return false
         }
-        enum Turn { case first, waits, refused(SharedMemoryStatistics.LookUp) }
+        enum Turn { case first, waits, refused(SharedLookUp) }
         let now = UInt64(SystemClock.monotonicNanoseconds)
         let turn: Turn = state.withLock { state in
             if let requests = state.waiting[name]?.count {
@@ -148,10 +149,10 @@ final class SharedMemory: Sendable {
             }
             guard !state.late.contains(name) else { return .refused(.late) }
             guard state.waiting.count < Self.waitingMax else { return .refused(.limited) }
-            let verdict = state.questions.judge(
+            let refusal = state.questions.judge(
                 name, client: client, isAnnounced: state.index.contains(name), isComplete: state.isComplete,
                 now: now)
-            guard verdict == .ask else { return .refused(.init(verdict)) }
+            if let refusal { return .refused(refusal) }
             state.waiting[name] = [completion]
             return .first
         }
@@ -175,36 +176,8 @@ final class SharedMemory: Sendable {
 
 /// The counts of a shared memory since its start.
 struct SharedMemoryStatistics: Sendable {
-    /// The results of looking for a version of another node.
-    enum LookUp: String, CaseIterable, Sendable {
-        /// The version was there, and its body is what its name says.
-        case hit
-        /// An announced version was gone, or no announcement is known and nobody had it.
-        case miss
-        /// The reply did not come in time.
-        case late
-        /// No node has announced it, so nobody was asked.
-        case unannounced
-        /// Clients ask for too many versions.
-        case limited
-        case unavailable
-        /// The value was not what its name says.
-        case corrupt
-        /// The local store had no place for it.
-        case refused
-
-        init(_ verdict: SharedQuestions.Verdict) {
-            switch verdict {
-            case .ask: self = .hit
-            case .unannounced: self = .unannounced
-            case .missing: self = .miss
-            case .limited: self = .limited
-            }
-        }
-    }
-
-    private(set) var lookUps: [LookUp: Int] = [:]
-    var fetches: [LookUp: Int] = [:]
+    private(set) var lookUps: [SharedLookUp: Int] = [:]
+    var fetches: [SharedLookUp: Int] = [:]
     /// The versions that were written, and those that other nodes had written already.
     var published = 0
     var alreadyThere = 0
@@ -212,7 +185,7 @@ struct SharedMemoryStatistics: Sendable {
     /// The gauge of known versions, which a scrape sets.
     var known = 0
 
-    mutating func count(_ result: LookUp) { lookUps[result, default: 0] += 1 }
+    mutating func count(_ result: SharedLookUp) { lookUps[result, default: 0] += 1 }
 }
 
 extension SharedMemoryStatistics: MetricSource {
@@ -221,11 +194,11 @@ extension SharedMemoryStatistics: MetricSource {
             .each(
                 "dictum_shared_store_lookups_total", by: "result",
                 "Dictionaries unknown to this node that requests named, by what the shared store said."
-            ) { statistics in LookUp.allCases.map { ($0.rawValue, statistics.lookUps[$0] ?? 0) } },
+            ) { statistics in SharedLookUp.allCases.map { ($0.rawValue, statistics.lookUps[$0] ?? 0) } },
             .each(
                 "dictum_shared_store_fetches_total", by: "result",
                 "Versions of other nodes that were fetched in advance, by result."
-            ) { statistics in LookUp.allCases.map { ($0.rawValue, statistics.fetches[$0] ?? 0) } },
+            ) { statistics in SharedLookUp.allCases.map { ($0.rawValue, statistics.fetches[$0] ?? 0) } },
             .each(
                 "dictum_shared_store_publications_total", by: "result",
                 "Versions that this node wrote to the shared store, found there, or could not write."

@@ -26,27 +26,18 @@ final class LearnedDictionaries: Sendable {
     struct Record: Sendable {
         var visits = FirstVisits()
         var proven = ProvenRows()
-        var attempts = Attempts()
-        var reason: LearningReason?
-    }
-
-    /// The attempts in a row that made no dictionary, and the second before which none begins.
-    struct Attempts: Sendable {
+        /// The attempts in a row that made no dictionary, and the second before which none begins.
         var failures = 0
         var retryAt = 0
-    }
-
-    /// A step that a route has done.
-    struct Count: Hashable, Sendable {
-        let route: String
-        let reason: LearningReason
+        var reason: LearningReason?
     }
 
     struct State {
         var terms: Terms?
         /// As many as there are hosts that can have a built dictionary.
         var records = FairTable<ChainKey, Record>(buckets: 16, slots: 4)
-        var counts: [Count: Int] = [:]
+        /// The steps by route and reason.
+        var counts: [[String]: Int] = [:]
         var allowance = ProcessorAllowance(cpuShare: LearnedDictionaries.cpuShare)
         /// The time after which a training is given up.
         var durationNanoseconds: Int64 = 600_000_000_000
@@ -119,7 +110,7 @@ final class LearnedDictionaries: Sendable {
         let facts = LearningPlan.Facts(
             visits: record.visits, proven: record.proven.count, hasDictionary: current != nil,
             isTooLittle: current.map { registry.hasFallen($0) || !registry.pays(chain, now: now) } ?? false,
-            retryAt: record.attempts.retryAt)
+            retryAt: record.retryAt)
         let hasTime = state.withLock { $0.allowance.hasPlenty(now: SystemClock.monotonicNanoseconds) }
         switch LearningPlan.decide(facts, hasProcessorTime: hasTime, now: now) {
         case .wait(let reason):
@@ -181,8 +172,8 @@ final class LearnedDictionaries: Sendable {
     func failed(_ reason: LearningReason, _ order: LearningRun.Order) {
         let now = SystemClock.unixSeconds
         change(order.chain) { record in
-            record.attempts.failures += 1
-            record.attempts.retryAt = LearningPlan.retryAt(failures: record.attempts.failures, now: now)
+            record.failures += 1
+            record.retryAt = LearningPlan.retryAt(failures: record.failures, now: now)
             if reason == .noGain, order.current == nil { record.visits = FirstVisits() }
         }
         // No better one can be made, so it need not be as good as it was.
@@ -193,8 +184,7 @@ final class LearnedDictionaries: Sendable {
     /// Notes a dictionary that clients are offered from now on.
     func learned(isFirst: Bool, _ order: LearningRun.Order) {
         change(order.chain) { record in
-            record.visits = FirstVisits()
-            record.attempts = Attempts()
+            (record.visits, record.failures, record.retryAt) = (FirstVisits(), 0, 0)
         }
         note(isFirst ? .trained : .replaced, of: order.chain, order.route, isAttempt: true)
     }
@@ -211,7 +201,7 @@ final class LearnedDictionaries: Sendable {
                 return record.reason
             }
             if former != .some(reason) || isAttempt {
-                state.counts[Count(route: route.text, reason: reason), default: 0] += 1
+                state.counts[[route.text, reason.rawValue], default: 0] += 1
             }
             return former ?? nil
         }
@@ -236,13 +226,6 @@ final class LearnedDictionaries: Sendable {
                     ratio: current.flatMap { registry.ratio(of: $0) })
             }
     }
-
-    var counts: [(count: Count, steps: Int)] {
-        state.withLock { $0.counts }.map { ($0.key, $0.value) }
-            .sorted {
-                ($0.count.route, $0.count.reason.rawValue) < ($1.count.route, $1.count.reason.rawValue)
-            }
-    }
 }
 
 extension DictionaryIndex.Reader {
@@ -258,7 +241,10 @@ extension LearnedDictionaries: MetricSource {
             .each(
                 "dictum_learning_steps_total", by: ["route", "reason"],
                 "Steps of routes that learn their built dictionary, by the reason."
-            ) { $0.counts.map { ([$0.count.route, $0.count.reason.rawValue], $0.steps) } }
+            ) { learned in
+                learned.state.withLock { $0.counts }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+                    .map { ($0.key, $0.value) }
+            }
         ]
     }
 }

@@ -27,7 +27,7 @@ struct AccessLogFormat: Sendable {
             escaped.append(escaping: Array(text.utf8), as: form == .json ? .json : .word)
             return escaped
         }
-        redaction = TargetRedaction(configuration.personal(on: nil))
+        redaction = TargetRedaction(policy: configuration.personal(on: nil))
         clientFields = configuration.log.access.clientFields
     }
 
@@ -95,7 +95,10 @@ struct AccessLogFormat: Sendable {
         buffer.append(#","wire_bytes":"#, record.wireBytesSent)
         buffer.append(#","micros":"#, record.durationMicroseconds)
         buffer.append(#","head_micros":"#, record.status > 0 ? record.headMicroseconds : nil)
-        appendUpstream(record, to: &buffer)
+        buffer.append(#","upstream_status":"#, record.upstreamStatus)
+        buffer.append(#","upstream_micros":"#, record.upstreamMicroseconds)
+        buffer.append(#","upstream":""#, quoting: record.upstream?.address)
+        buffer.append(#","upstream_name":""#, quoting: record.upstream?.name)
         buffer.append(#","error":""#, quoting: record.fault.map { Array($0.text.utf8) })
         buffer.append(#","revalidation":""#, record.revalidation?.rawValue, "\"")
         buffer.append(#","request_id":""#, quoting: record.requestID)
@@ -104,13 +107,6 @@ struct AccessLogFormat: Sendable {
         buffer.append(#","referer":""#, quoting: referer(of: record, about), limit: Limit.referer)
         buffer.append(#","sample_rate":"#, escaped: rate)
         buffer.append(record.isComplete ? #","complete":true}"# : #","complete":false}"#)
-    }
-
-    private func appendUpstream(_ record: RequestRecord, to buffer: inout [UInt8]) {
-        buffer.append(#","upstream_status":"#, record.upstreamStatus)
-        buffer.append(#","upstream_micros":"#, record.upstreamMicroseconds)
-        buffer.append(#","upstream":""#, quoting: record.upstream?.address)
-        buffer.append(#","upstream_name":""#, quoting: record.upstream?.name)
     }
 
     // MARK: Text
@@ -235,11 +231,7 @@ extension [UInt8] {
 
 /// Removes the values of personal query parameters from logged request targets.
 struct TargetRedaction: Sendable {
-    private let policy: PersonalPolicy
-
-    init(_ policy: PersonalPolicy) {
-        self.policy = policy
-    }
+    let policy: PersonalPolicy
 
     /// Returns the target with `-` for each personal value: `/a?token=s3cret&b=1` becomes `/a?token=-&b=1`.
     func redact(_ target: [UInt8]) -> [UInt8] {

@@ -20,13 +20,12 @@ package final class LogSink: Sendable {
     private let queue = DispatchQueue(label: "dictum.log")
 
     private static let pendingBytesStandard = 4 << 20
-    private static let patienceStandard = LogWriter.patienceStandard
 
     /// Creates a sink for a descriptor that stays open as long as the sink, by default standard output.
     package init(
         descriptor: Int32 = STDOUT_FILENO, name: String = "the access log on standard output",
         pendingBytesMax: Int = pendingBytesStandard,
-        patienceMilliseconds: Int32 = patienceStandard,
+        patienceMilliseconds: Int32 = LogWriter.patienceStandard,
         report: @escaping @Sendable (OperatorEvent) -> Void = { _ in }
     ) {
         writer = LogWriter(
@@ -53,9 +52,8 @@ package final class LogSink: Sendable {
             return
         }
         queue.async { [self] in
-            let loss = writer.write(bytes, lines: lines)
-            let lost = loss?.lines ?? 0
-            if loss?.isTimeOut == true {
+            let (lost, isTimeOut) = writer.write(bytes, lines: lines)
+            if isTimeOut {
                 dropped.wrappingAdd(lost, ordering: .relaxed)
             } else {
                 failed.wrappingAdd(lost, ordering: .relaxed)

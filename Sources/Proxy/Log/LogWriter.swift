@@ -98,25 +98,19 @@ final class LogWriter: @unchecked Sendable {
 
     // MARK: Writing
 
-    /// Lines that were not written, because their reader took nothing in time, or because of an error.
-    struct Loss {
-        let lines: Int
-        let isTimeOut: Bool
-    }
-
-    /// Writes whole lines; returns those that were lost, or nil.
-    func write(_ bytes: [UInt8], lines: Int) -> Loss? {
+    /// Writes whole lines; returns how many were lost, and whether because their reader took nothing in time.
+    func write(_ bytes: [UInt8], lines: Int) -> (lost: Int, isTimeOut: Bool) {
         if isTorn, put([UInt8(ascii: "\n")]).count == 1 { isTorn = false }
         let (written, code) = put(bytes)
         guard written < bytes.count else {
             noteWritten()
-            return nil
+            return (0, false)
         }
         let whole = bytes[..<written].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         if whole < written { isTorn = !cutBack(by: written - whole) }
         let lost = lines - bytes[..<whole].count { $0 == UInt8(ascii: "\n") }
         noteLost(lost, code)
-        return Loss(lines: lost, isTimeOut: code == ETIMEDOUT)
+        return (lost, code == ETIMEDOUT)
     }
 
     /// Writes bytes, waiting while the descriptor is full; returns how many went, and the error that ended it: ETIMEDOUT

@@ -145,15 +145,13 @@ struct LoopCounters: Sendable {
         return upstreamNames.count - 1
     }
 
-    private var series: [any LoopSeries] {
+    var series: [any LoopSeries] {
         Mirror(reflecting: self).children.compactMap { $0.value as? any LoopSeries }
     }
 
-    static var metrics: [Metric] { LoopCounters().series.map(\.metric) }
-
     /// Returns the slowest codings of a route, or of requests without a route.
-    func slowest(ofRoute route: Int?, now microseconds: Int) -> [SlowestCodings.Entry] {
-        slowest.entries(row: row(route), now: microseconds)
+    func slowest(ofRoute route: Int?, now: Int) -> [SlowestCodings.Entry] {
+        slowest.entries(row: row(route), now: now)
     }
 
     /// Returns the counts as samples.

@@ -43,9 +43,6 @@ protocol MetricSource {
 }
 
 extension MetricSource {
-    /// The declarations without the reading.
-    static var metrics: [Metric] { readings.map(\.metric) }
-
     var samples: [MetricSample] {
         Self.readings.flatMap { reading in
             reading.read(self).map { MetricSample(reading.metric, $0.labels, $0.count, per: reading.divisor) }

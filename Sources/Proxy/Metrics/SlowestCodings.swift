@@ -4,34 +4,34 @@ internal import Dictionaries
 ///
 /// It knows no URLs, so that it can be shown for private routes too.
 struct SlowestCodings: Sendable {
-    struct Entry: Sendable, Equatable {
-        let coding: ContentCoding
+    struct Entry: Encodable, Sendable, Equatable {
+        let coding: String
         let bodyBytes: Int
         let sentBytes: Int
         /// The time that encoders took.
-        let nanoseconds: Int
-        /// The arrival of the request, in microseconds since 1970.
-        let timeMicroseconds: Int
+        let seconds: Double
+        /// The arrival of the request, in seconds since 1970.
+        let time: Int
 
         init(_ record: RequestRecord) {
-            coding = record.coding
+            coding = record.coding.rawValue
             bodyBytes = record.bodyBytesBefore
             sentBytes = record.bodyBytesSent
-            nanoseconds = record.codingNanoseconds
-            timeMicroseconds = record.timeMicroseconds
+            seconds = Double(record.codingNanoseconds) / 1e9
+            time = record.timeMicroseconds / 1_000_000
         }
     }
 
     /// The number of entries per route.
     static let countMax = 3
-    private static let windowMicroseconds = 300_000_000
+    private static let windowSeconds = 300
 
     /// One route: the current window of time, and the one before.
     private struct Row: Sendable {
         var current: [Entry] = []
         var former: [Entry] = []
-        /// The shortest time that enters the current window.
-        var nanosecondsMin = 0
+        /// Only a longer time enters the current window.
+        var secondsAbove = 0.0
         var start = 0
     }
 
@@ -40,25 +40,25 @@ struct SlowestCodings: Sendable {
     /// Keeps a coding if it is among the slowest of its row.
     mutating func add(_ entry: Entry, row: Int) {
         if row >= rows.count { rows += [Row](repeating: Row(), count: row + 1 - rows.count) }
-        if entry.timeMicroseconds - rows[row].start >= Self.windowMicroseconds {
-            rows[row] = Row(former: rows[row].current, start: entry.timeMicroseconds)
+        if entry.time - rows[row].start >= Self.windowSeconds {
+            rows[row] = Row(former: rows[row].current, start: entry.time)
         }
-        guard entry.nanoseconds >= rows[row].nanosecondsMin else { return }
+        guard entry.seconds > rows[row].secondsAbove else { return }
         rows[row].current = Self.slowest(rows[row].current + [entry])
         guard rows[row].current.count == Self.countMax, let last = rows[row].current.last else { return }
-        rows[row].nanosecondsMin = last.nanoseconds + 1
+        rows[row].secondsAbove = last.seconds
     }
 
     /// Returns the entries of a row that are not too old, the slowest first.
-    func entries(row: Int, now microseconds: Int) -> [Entry] {
+    func entries(row: Int, now: Int) -> [Entry] {
         guard rows.indices.contains(row) else { return [] }
         return Self.slowest(
             (rows[row].current + rows[row].former).filter {
-                microseconds - $0.timeMicroseconds < 2 * Self.windowMicroseconds
+                now - $0.time < 2 * Self.windowSeconds
             })
     }
 
     static func slowest(_ entries: [Entry]) -> [Entry] {
-        Array(entries.sorted { $0.nanoseconds > $1.nanoseconds }.prefix(countMax))
+        Array(entries.sorted { $0.seconds > $1.seconds }.prefix(countMax))
     }
 }

@@ -41,17 +41,15 @@ final class ExperimentTotals: Sendable {
 }
 
 extension ExperimentTotals {
-    private static let requests = Metric(
+    static let requests = Metric(
         name: "dictum_experiment_requests_total", kind: .counter, labels: ["arm"],
         help: "Complete responses on routes with dictionaries, by the side of the experiment.")
-    private static let bytes = Metric(
+    static let bytes = Metric(
         name: "dictum_experiment_wire_bytes_total", kind: .counter, labels: ["arm"],
         help: "Bytes of these responses, heads and framing included.")
-    private static let durations = Metric(
+    static let durations = Metric(
         name: "dictum_experiment_request_duration_seconds", kind: .histogram, labels: ["arm"],
         help: "Time from a request's head to the last byte of its response, by the side of the experiment.")
-
-    static var metrics: [Metric] { [requests, bytes, durations] }
 
     var samples: [MetricSample] {
         let arms = ExperimentArm.allCases.map { ($0.rawValue, self[$0]) }

@@ -3,6 +3,7 @@ internal import Dispatch
 internal import HTTP
 internal import Primitives
 internal import Storage
+internal import Synchronization
 
 extension ProxyServer {
     /// Adopts another configuration for new requests; requests in progress keep the settings of theirs.
@@ -49,7 +50,8 @@ extension ProxyServer {
         guard refused.isEmpty else { throw .needsRestart(refused) }
         let upstreams = try ResolvedUpstreams(
             configuration, former.context.shared.resolver, after: former.context.upstreams)
-        let context = try ProxyContext(configuration, upstreams, after: former.context)
+        let context = try ProxyContext(
+            configuration, upstreams, former.context.shared, after: former.context)
         // Open every new socket first, so that an error changes nothing.
         let change = try ListenerChange(from: former, to: configuration)
         let admin = try AdminChange(from: former, to: configuration)
@@ -64,10 +66,10 @@ extension ProxyServer {
             if case .moved(let socket) = admin { state.adminEndpoint = socket?.endpoint }
         }
         status.adopt(context)
-        context.dictionarySwitch.turn(off: false)
+        context.shared.dictionariesOff.store(false, ordering: .relaxed)
         // Before the loops adopt it, hide the versions that no route makes any more.
         context.store.restrict(to: CurrentRoutes(context.routes).makes)
-        context.shared.purgeMaker.adopt(CurrentRoutes(context.routes))
+        context.shared.currentRoutes.withLock { $0 = CurrentRoutes(context.routes) }
         hand(context, change)
         names.adopt(context.upstreams)
         if case .moved(let socket) = admin { moveAdmin(to: socket) }

@@ -93,7 +93,7 @@ package final class ProxyServer: Sendable {
             for part in parts { part.perform { own, _ in own.refreshUpstreams() } }
         }
         context.shared.redis?.start(requestsOn: parts.map(\.loop))
-        context.shared.purgeMaker.adopt(CurrentRoutes(context.routes))
+        context.shared.currentRoutes.withLock { $0 = CurrentRoutes(context.routes) }
         context.shared.sharedMemory?.start()
         startAdmin(adminSocket)
         status.history.start { [weak status] in status?.totals() }

@@ -103,12 +103,12 @@ final class UpstreamDirectory: Sendable {
 }
 
 /// Resolves host names; replaceable for tests.
-struct NameResolver: Sendable {
+package struct NameResolver: Sendable {
     /// Returns the addresses of a host, best first.
     ///
     /// May block.
     let addresses: @Sendable (_ host: String, _ port: UInt16) -> [Endpoint]
 
     /// The system's resolver: `/etc/hosts`, DNS, and its other sources.
-    static let system = NameResolver { Endpoint.resolve(host: $0, port: $1) }
+    package static let system = NameResolver { Endpoint.resolve(host: $0, port: $1) }
 }

@@ -91,7 +91,8 @@ extension RedisSettings {
         let isName = host.utf8.allSatisfy { 0x21...0x7E ~= $0 }
         guard !host.isEmpty, host.utf8.count <= 253, isName else { return nil }
         guard !tail.isEmpty else { return (String(host), 6379) }
-        guard tail.first == ":", let port = UInt16(tail.dropFirst()), port > 0 else { return nil }
+        guard tail.first == ":", !tail.contains("+"), let port = UInt16(tail.dropFirst()), port > 0
+        else { return nil }
         return (String(host), port)
     }
 
@@ -110,7 +111,9 @@ extension RedisSettings {
                 bytes.append(byte)
                 continue
             }
+            // A number may have a sign, and an escape may not.
             guard let high = rest.popFirst(), let low = rest.popFirst(),
+                Character(Unicode.Scalar(high)).isHexDigit,
                 let value = UInt8(String([high, low].span), radix: 16)
             else { return nil }
             bytes.append(value)

@@ -200,7 +200,11 @@ package struct RESPParser: Sendable {
     private mutating func beginAggregate(
         _ count: [UInt8], _ kind: AggregateKind, width: Int
     ) throws(RESPParseError) -> RESPValue? {
-        guard let count = try Self.length(count) else { return .null }
+        guard let count = try Self.length(count) else {
+            // A null is a reply, and pushes and attributes are none.
+            guard kind == .value else { throw .malformed("an invalid length") }
+            return .null
+        }
         guard open.count < limits.depth else { throw .tooLarge("the depth of a reply") }
         // Every item takes memory, so a count beyond the limit cannot come whole.
         guard size + count * width * Self.valueBytes <= limits.replyBytes else { throw .tooLarge("a reply") }

@@ -11,32 +11,38 @@ package struct ChainListing: Sendable {
         case bytes, versions
     }
 
-    package struct Entry: Sendable, Equatable {
+    package struct Entry: Encodable, Sendable, Equatable {
         package let authority: String
-        /// True if its bodies are used by clients only that send the id of a version back.
-        package let needsID: Bool
+        /// The URL Pattern of the chain.
         package let match: String
         package let matchDest: [String]
+        /// True if its bodies are used by clients only that send the id of a version back.
+        package let needsID: Bool
         package let versions: Int
         /// The number of clients that hold one of its versions, as far as known.
         package let holders: Int
         /// True if only the holders of the latest versions were counted.
-        package let areHoldersPartial: Bool
+        package let holdersPartial: Bool
         /// The bytes of its versions on disk, estimated from above.
         package let storedBytes: Int
-        /// The time at which its newest version was admitted, in seconds since 1970; nil if that is unknown.
-        package let newestAt: Int?
-        /// The time of its last demand, in seconds since 1970.
-        package let wantedAt: Int
+        /// The seconds since its newest version was admitted; nil if that is unknown.
+        package let newestAgeSeconds: Int?
+        /// The seconds since its last demand.
+        package let wantedAgeSeconds: Int
+    }
+
+    /// Chains that belong to one client each, as counts only.
+    package struct Private: Encodable, Sendable {
+        package var chains = 0
+        package var versions = 0
+        /// The bytes of private versions in their budget.
+        package var storedBytes = 0
     }
 
     package var entries: [Entry] = []
     /// The number of chains that may be listed.
     package var total = 0
-    package var privateChains = 0
-    package var privateVersions = 0
-    /// The bytes of private versions in their budget.
-    package var privateBytes = 0
+    package var `private` = Private()
 }
 
 extension DictionaryStore {
@@ -46,10 +52,12 @@ extension DictionaryStore {
     /// Returns a part of the chains in some order; linear in the number of chains.
     ///
     /// Not on an event loop. Each lock is held for a thousand chains, or for one chain, so that no loop waits long.
-    package func chains(by order: ChainListing.Order, offset: Int, limit: Int) -> ChainListing {
+    package func chains(
+        by order: ChainListing.Order, offset: Int, limit: Int, now: Int = SystemClock.unixSeconds
+    ) -> ChainListing {
         let index = memory.index
         var (ranks, listing) = index.rankedChains(by: order)
-        listing.privateBytes = memory.state.withLock { $0.privateOrder.bytes }
+        listing.private.storedBytes = memory.state.withLock { $0.privateOrder.bytes }
         // Equal chains keep their order from page to page.
         ranks.sort { ($1.value, $0.place) < ($0.value, $1.place) }
         listing.entries = ranks.dropFirst(offset).prefix(limit).compactMap { rank in
@@ -60,10 +68,11 @@ extension DictionaryStore {
             let (holders, newestAt) = index.demand(of: versions, ofChainAt: rank.place)
             let key = record.chain.key
             return ChainListing.Entry(
-                authority: key.authority, needsID: key.scope == .unlisted, match: key.match,
-                matchDest: key.matchDest, versions: record.count, holders: holders,
-                areHoldersPartial: record.count > versions.count, storedBytes: record.storedBytes,
-                newestAt: newestAt, wantedAt: record.chain.wantedUntil)
+                authority: key.authority, match: key.match, matchDest: key.matchDest,
+                needsID: key.scope == .unlisted, versions: record.count, holders: holders,
+                holdersPartial: record.count > versions.count, storedBytes: record.storedBytes,
+                newestAgeSeconds: newestAt.map { max(0, now - $0) },
+                wantedAgeSeconds: max(0, now - record.chain.wantedUntil))
         }
         return listing
     }

@@ -3,6 +3,7 @@ import Testing
 
 @testable import Dictionaries
 @testable import Proxy
+@testable import Redis
 @testable import Storage
 
 @Suite struct MetricsTests {
@@ -219,4 +220,20 @@ import Testing
             #expect(try #require(samples.first { $0.metric.name == name }).value > 2)
         }
     }
+}
+
+// MARK: - The declarations of all metrics
+
+extension AdminStatus {
+    fileprivate static var metrics: [Metric] {
+        LoopCounters().series.map(\.metric) + Operation.metrics + StoreStatistics.metrics
+            + DeltaStatistics.metrics + GainSampler.metrics + LearnedDictionaries.metrics
+            + [ExperimentTotals.requests, ExperimentTotals.bytes, ExperimentTotals.durations]
+            + SharedMemoryStatistics.metrics + LogSink.metrics + ProcessStatistics.metrics
+            + RedisStatistics.metrics + [SharedStoreLatency.metric]
+    }
+}
+
+extension MetricSource {
+    fileprivate static var metrics: [Metric] { readings.map(\.metric) }
 }

@@ -47,6 +47,7 @@ internal import Testing
     @Test(arguments: [
         ("http://host", "not the URL"), ("redis:host", "not the URL"), ("host:6379", "not the URL"),
         ("redis://host:0", "the port is invalid"), ("redis://host:99999", "the port is invalid"),
+        ("redis://host:+6379", "the port is invalid"), ("redis://u:hush%+fb@host", "invalid escape"),
         ("redis://", "the host"), ("redis://host/abc", "the database"), ("redis://host/-1", "the database"),
         ("redis://host/65536", "the database"), ("redis://host?x=1", "more than an address"),
         ("redis://u:hush%zz@host", "invalid escape"), ("unix://host/path", "the path"),

@@ -364,7 +364,7 @@ struct SharedMemoryTests {
 }
 
 extension TestFleet {
-    fileprivate func lookUps(of node: TestProxy, _ result: SharedMemoryStatistics.LookUp) -> Int {
+    fileprivate func lookUps(of node: TestProxy, _ result: SharedLookUp) -> Int {
         memory(node)?.statistics.lookUps[result] ?? 0
     }
 }

@@ -354,7 +354,7 @@ extension SharedMemory {
         settings.timeout = 30_000
         let client = RedisClient(settings: settings) { _ in }
         return SharedMemory(
-            purgeMaker: PurgeMaker(store: store), client: client, commonKeys: nil, bytesMax: 32 << 20
+            store: store, currentRoutes: Guarded(nil), client: client, commonKeys: nil, bytesMax: 32 << 20
         ) { _ in }
     }
 }

@@ -133,7 +133,7 @@ final class TestFleet {
     }
 
     /// The number of look-ups of a node with a result.
-    func lookUps(_ node: Int, _ result: SharedMemoryStatistics.LookUp) -> Int {
+    func lookUps(_ node: Int, _ result: SharedLookUp) -> Int {
         memory(nodes[node])?.statistics.lookUps[result] ?? 0
     }
 

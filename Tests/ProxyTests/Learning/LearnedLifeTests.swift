@@ -207,7 +207,7 @@ internal import Testing
         try proxy.visit()
         proxy.comeBack()
         try proxy.wait(for: .noProcessorTime)
-        let attempts = learned.state.withLock { $0.records[Items.builtChain()]?.attempts.failures }
+        let attempts = learned.state.withLock { $0.records[Items.builtChain()]?.failures }
         #expect(attempts == 1)
     }
 
@@ -218,9 +218,8 @@ internal import Testing
         context.learned.stop()
         proxy.comeBack()
         context.learned.keepUp(context.learningTerms, now: SystemClock.unixSeconds)
-        #expect(
-            context.learned.counts.isEmpty
-                || context.learned.counts.allSatisfy { $0.count.reason == .fewFirstVisits })
+        let counts = context.learned.state.withLock { $0.counts }
+        #expect(counts.keys.allSatisfy { $0.last == LearningReason.fewFirstVisits.rawValue })
         #expect(context.compressionMemory.takenBytes == 0)
     }
 }

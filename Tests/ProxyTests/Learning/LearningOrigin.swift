@@ -111,7 +111,7 @@ extension TestProxy {
 
     func wait(for reason: LearningReason) throws {
         try waitUntil("a step is \(reason), not \(learnedRow?.reason ?? "none")") {
-            server.context.learned.counts.contains { $0.count.reason == reason }
+            server.context.learned.state.withLock { $0.counts.keys.contains { $0.last == reason.rawValue } }
         }
     }
 
@@ -139,7 +139,7 @@ extension LearnedDictionaries {
     func forgetFailures() {
         state.withLock { state in
             for chain in state.records.all.keys {
-                _ = state.records.changeIfPresent(chain) { $0.attempts = .init() }
+                _ = state.records.changeIfPresent(chain) { ($0.failures, $0.retryAt) = (0, 0) }
             }
         }
     }

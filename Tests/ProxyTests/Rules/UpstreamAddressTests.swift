@@ -14,15 +14,11 @@ internal import Testing
         gone.stop()
         var configuration = try Configuration.implied(upstream: "http://two.test:1", listen: "127.0.0.1:0")
         configuration.admin = nil
-        let store = try DictionaryStore(
-            configuration: StoreConfiguration(path: ":memory:", maxBytes: 1 << 24))
+        configuration.store.path = ":memory:"
         let loopback = try #require(IPAddress("127.0.0.1"))
         let both = [refusing, origin.port].map { Endpoint.ip(loopback, port: $0) }
-        let upstreams = try ResolvedUpstreams(configuration, NameResolver { _, _ in both })
-        let context = try ProxyContext(
-            configuration, budgets: Budgets(configuration.memory), store: store, loopCount: 1,
-            upstreams: upstreams,
-            compressionPool: CompressionPool(width: 1))
+        let context = try ProxyContext.open(
+            configuration, log: { _ in }, loopCount: 1, resolver: NameResolver { _, _ in both })
         return try ProxyServer(context: context, accessLog: nil)
     }
 

@@ -229,9 +229,9 @@ import Testing
         let outcome9 = questions.judge(name, client: 1, isAnnounced: false, isComplete: true, now: second)
         #expect(outcome9 == .unannounced)
         let outcome10 = questions.judge(name, client: 1, isAnnounced: true, isComplete: true, now: second)
-        #expect(outcome10 == .ask)
+        #expect(outcome10 == nil)
         let outcome11 = questions.judge(name, client: 1, isAnnounced: false, isComplete: false, now: second)
-        #expect(outcome11 == .ask)
+        #expect(outcome11 == nil)
     }
 
     @Test func `a client that names anything is limited, and others are not`() {
@@ -239,22 +239,22 @@ import Testing
         var asked = 0
         for number in 0..<100
         where questions.judge(
-            news(number).name, client: 1, isAnnounced: false, isComplete: false, now: second) == .ask
+            news(number).name, client: 1, isAnnounced: false, isComplete: false, now: second) == nil
         {
             asked += 1
         }
         #expect(asked == 5)
         let outcome12 = questions.judge(
             news(1).name, client: 2, isAnnounced: false, isComplete: false, now: second)
-        #expect(outcome12 == .ask)
+        #expect(outcome12 == nil)
         let outcome13 = questions.judge(
             news(1).name, client: 1, isAnnounced: true, isComplete: false, now: second)
         #expect(
-            outcome13 == .ask,
+            outcome13 == nil,
             "an announced version")
         let outcome14 = questions.judge(
             news(1).name, client: 1, isAnnounced: false, isComplete: false, now: 2 * second)
-        #expect(outcome14 == .ask, "a second later")
+        #expect(outcome14 == nil, "a second later")
     }
 
     @Test func `all clients together are limited`() {
@@ -264,7 +264,7 @@ import Testing
                 news(number).name, client: UInt128(number), isAnnounced: false, isComplete: false, now: second
             )
         }
-        #expect(verdicts.filter { $0 == .ask }.count == 200)
+        #expect(verdicts.filter { $0 == nil }.count == 200)
         #expect(verdicts.last == .limited)
     }
 
@@ -272,13 +272,13 @@ import Testing
         var questions = SharedQuestions()
         let name = news(1).name
         questions.recordMissing(name, now: second)
-        func verdict(at now: UInt64) -> SharedQuestions.Verdict {
+        func verdict(at now: UInt64) -> SharedLookUp? {
             questions.judge(name, client: 1, isAnnounced: true, isComplete: true, now: now)
         }
-        #expect(verdict(at: 30 * second) == .missing)
-        #expect(verdict(at: 31 * second) == .ask)
+        #expect(verdict(at: 30 * second) == .miss)
+        #expect(verdict(at: 31 * second) == nil)
         questions.recordMissing(name, now: 40 * second)
         questions.recordAnnounced(name)
-        #expect(verdict(at: 41 * second) == .ask)
+        #expect(verdict(at: 41 * second) == nil)
     }
 }

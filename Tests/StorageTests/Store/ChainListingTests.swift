@@ -13,16 +13,16 @@ import Testing
         store.advertised(first, now: 1010)
         let second = store.admit(sampleBody(2), over: first, now: 1020)
         store.offered(second, over: nil, now: 1030)
-        let listing = store.chains(by: .wanted, offset: 0, limit: 10)
+        let listing = store.chains(by: .wanted, offset: 0, limit: 10, now: 1050)
         #expect(listing.total == 1)
         let entry = try #require(listing.entries.first)
         #expect(entry.authority == "api.example" && entry.match == "/feed" && !entry.needsID)
         #expect(entry.versions == 2)
         #expect(entry.holders == first.holders + second.holders && entry.holders >= 2)
-        #expect(!entry.areHoldersPartial)
+        #expect(!entry.holdersPartial)
         #expect(entry.storedBytes == first.storedBytes + second.storedBytes)
-        #expect(entry.newestAt == 1020)
-        #expect(entry.wantedAt == first.chain.wantedUntil)
+        #expect(entry.newestAgeSeconds == 30)
+        #expect(entry.wantedAgeSeconds == max(0, 1050 - first.chain.wantedUntil))
     }
 
     @Test(arguments: [0, 1, 999, 1000, 1001, 2500])
@@ -68,10 +68,10 @@ import Testing
         for number in 0..<count {
             store.admit(sampleBody(number, count: 64), keep: 100_000, now: 1000 + number)
         }
-        let entry = try #require(store.chains(by: .wanted, offset: 0, limit: 1).entries.first)
+        let entry = try #require(store.chains(by: .wanted, offset: 0, limit: 1, now: 9000).entries.first)
         #expect(entry.versions == count)
-        #expect(entry.areHoldersPartial)
-        #expect(entry.newestAt == 1000 + count - 1)
+        #expect(entry.holdersPartial)
+        #expect(entry.newestAgeSeconds == 9000 - (1000 + count - 1))
         #expect(entry.holders <= DictionaryStore.holdersCountedMax)
     }
 
@@ -84,9 +84,9 @@ import Testing
         secret.store.admit(
             sampleBody(5), chain: ChainKey(authority: "api.example", scope: .unlisted, match: "/feed"))
         let listing = secret.store.chains(by: .wanted, offset: 0, limit: 10)
-        #expect(listing.privateChains == 3)
-        #expect(listing.privateVersions == 4)
-        #expect(listing.privateBytes > 4000)
+        #expect(listing.private.chains == 3)
+        #expect(listing.private.versions == 4)
+        #expect(listing.private.storedBytes > 4000)
         #expect(listing.entries.count == 1 && listing.total == 1)
         #expect(listing.entries.first?.needsID == true)
     }

@@ -153,7 +153,7 @@ import Testing
         #expect(store.store.flush())
         #expect(store.store.statistics.evictions.isEmpty)
         #expect(try bodies.allSatisfy { try store.held($0) != nil })
-        let counted = store.store.chains(by: .bytes, offset: 0, limit: 0).privateBytes
+        let counted = store.store.chains(by: .bytes, offset: 0, limit: 0).private.storedBytes
         #expect(100 * 1024...100 * 2500 ~= counted, "\(counted)")
         store.store.close()
     }

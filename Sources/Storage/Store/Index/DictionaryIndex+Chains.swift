@@ -13,8 +13,8 @@ extension DictionaryIndex {
         var (ranks, counts) = ([RankedChain](), ChainListing())
         forEachChain { chain, place, count, storedBytes in
             guard !chain.key.scope.isSealed else {
-                counts.privateChains += 1
-                counts.privateVersions += count
+                counts.private.chains += 1
+                counts.private.versions += count
                 return
             }
             let value =
