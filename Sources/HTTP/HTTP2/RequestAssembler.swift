@@ -136,7 +136,8 @@ struct RequestAssembler: Sendable {
         let target =
             method == .connect
             ? try RequestTarget(headers.first(.host) ?? "", method: method)
-            : try RequestTarget(exchange(&path, with: []).span, method: method)
+            : try RequestTarget(path.span, method: method)
+        path = []
         guard target.form != .absolute else { throw .malformedTarget }
         guard headers.contains(.host) else { throw .missingHost }
         var head = RequestHead(
