@@ -109,141 +109,103 @@ extension HeaderName {
 /// Computed, because each use of a stored constant would retain and release its text; inlined, because each use of an
 /// unknown text would release it.
 extension HeaderName {
-    @inlinable @inline(__always) package static var accept: HeaderName { HeaderName(.accept) }
-    @inlinable @inline(__always) package static var acceptEncoding: HeaderName { HeaderName(.acceptEncoding) }
-    @inlinable @inline(__always) package static var acceptLanguage: HeaderName { HeaderName(.acceptLanguage) }
-    @inlinable @inline(__always) package static var acceptRanges: HeaderName { HeaderName(.acceptRanges) }
-    @inlinable @inline(__always) package static var accessControlAllowOrigin: HeaderName {
-        HeaderName(.accessControlAllowOrigin)
+    @inlinable @inline(__always) package static var accept: Self { Self(.accept) }
+    @inlinable @inline(__always) package static var acceptEncoding: Self { Self(.acceptEncoding) }
+    @inlinable @inline(__always) package static var acceptLanguage: Self { Self(.acceptLanguage) }
+    @inlinable @inline(__always) package static var acceptRanges: Self { Self(.acceptRanges) }
+    @inlinable @inline(__always) package static var accessControlAllowOrigin: Self {
+        Self(.accessControlAllowOrigin)
     }
-    @inlinable @inline(__always) package static var age: HeaderName { HeaderName(.age) }
-    @inlinable @inline(__always) package static var allow: HeaderName { HeaderName(.allow) }
-    @inlinable @inline(__always) package static var altSvc: HeaderName { HeaderName(.altSvc) }
-    @inlinable @inline(__always) package static var authorization: HeaderName { HeaderName(.authorization) }
-    @inlinable @inline(__always) package static var availableDictionary: HeaderName {
-        HeaderName(.availableDictionary)
+    @inlinable @inline(__always) package static var age: Self { Self(.age) }
+    @inlinable @inline(__always) package static var allow: Self { Self(.allow) }
+    @inlinable @inline(__always) package static var altSvc: Self { Self(.altSvc) }
+    @inlinable @inline(__always) package static var authorization: Self { Self(.authorization) }
+    @inlinable @inline(__always) package static var availableDictionary: Self { Self(.availableDictionary) }
+    @inlinable @inline(__always) package static var cdnCacheControl: Self { Self(.cdnCacheControl) }
+    @inlinable @inline(__always) package static var cacheControl: Self { Self(.cacheControl) }
+    @inlinable @inline(__always) package static var connection: Self { Self(.connection) }
+    @inlinable @inline(__always) package static var contentDigest: Self { Self(.contentDigest) }
+    @inlinable @inline(__always) package static var contentDisposition: Self { Self(.contentDisposition) }
+    @inlinable @inline(__always) package static var contentEncoding: Self { Self(.contentEncoding) }
+    @inlinable @inline(__always) package static var contentLanguage: Self { Self(.contentLanguage) }
+    @inlinable @inline(__always) package static var contentLength: Self { Self(.contentLength) }
+    @inlinable @inline(__always) package static var contentMD5: Self { Self(.contentMD5) }
+    @inlinable @inline(__always) package static var contentLocation: Self { Self(.contentLocation) }
+    @inlinable @inline(__always) package static var contentRange: Self { Self(.contentRange) }
+    @inlinable @inline(__always) package static var contentSecurityPolicy: Self {
+        Self(.contentSecurityPolicy)
     }
-    @inlinable @inline(__always) package static var cdnCacheControl: HeaderName {
-        HeaderName(.cdnCacheControl)
+    @inlinable @inline(__always) package static var contentType: Self { Self(.contentType) }
+    @inlinable @inline(__always) package static var cookie: Self { Self(.cookie) }
+    @inlinable @inline(__always) package static var crossOriginResourcePolicy: Self {
+        Self(.crossOriginResourcePolicy)
     }
-    @inlinable @inline(__always) package static var cacheControl: HeaderName { HeaderName(.cacheControl) }
-    @inlinable @inline(__always) package static var connection: HeaderName { HeaderName(.connection) }
-    @inlinable @inline(__always) package static var contentDigest: HeaderName { HeaderName(.contentDigest) }
-    @inlinable @inline(__always) package static var contentDisposition: HeaderName {
-        HeaderName(.contentDisposition)
+    @inlinable @inline(__always) package static var date: Self { Self(.date) }
+    @inlinable @inline(__always) package static var dnt: Self { Self(.dnt) }
+    @inlinable @inline(__always) package static var clearSiteData: Self { Self(.clearSiteData) }
+    @inlinable @inline(__always) package static var dictionaryID: Self { Self(.dictionaryID) }
+    @inlinable @inline(__always) package static var dictumExplain: Self { Self(.dictumExplain) }
+    @inlinable @inline(__always) package static var digest: Self { Self(.digest) }
+    @inlinable @inline(__always) package static var earlyData: Self { Self(.earlyData) }
+    @inlinable @inline(__always) package static var etag: Self { Self(.etag) }
+    @inlinable @inline(__always) package static var expect: Self { Self(.expect) }
+    @inlinable @inline(__always) package static var expires: Self { Self(.expires) }
+    @inlinable @inline(__always) package static var forwarded: Self { Self(.forwarded) }
+    @inlinable @inline(__always) package static var host: Self { Self(.host) }
+    @inlinable @inline(__always) package static var http2Settings: Self { Self(.http2Settings) }
+    @inlinable @inline(__always) package static var ifMatch: Self { Self(.ifMatch) }
+    @inlinable @inline(__always) package static var ifModifiedSince: Self { Self(.ifModifiedSince) }
+    @inlinable @inline(__always) package static var ifNoneMatch: Self { Self(.ifNoneMatch) }
+    @inlinable @inline(__always) package static var ifRange: Self { Self(.ifRange) }
+    @inlinable @inline(__always) package static var ifUnmodifiedSince: Self { Self(.ifUnmodifiedSince) }
+    @inlinable @inline(__always) package static var keepAlive: Self { Self(.keepAlive) }
+    @inlinable @inline(__always) package static var lastModified: Self { Self(.lastModified) }
+    @inlinable @inline(__always) package static var link: Self { Self(.link) }
+    @inlinable @inline(__always) package static var strictTransportSecurity: Self {
+        Self(.strictTransportSecurity)
     }
-    @inlinable @inline(__always) package static var contentEncoding: HeaderName {
-        HeaderName(.contentEncoding)
+    @inlinable @inline(__always) package static var location: Self { Self(.location) }
+    @inlinable @inline(__always) package static var maxForwards: Self { Self(.maxForwards) }
+    @inlinable @inline(__always) package static var origin: Self { Self(.origin) }
+    @inlinable @inline(__always) package static var pragma: Self { Self(.pragma) }
+    @inlinable @inline(__always) package static var priority: Self { Self(.priority) }
+    @inlinable @inline(__always) package static var proxyAuthenticate: Self { Self(.proxyAuthenticate) }
+    @inlinable @inline(__always) package static var proxyAuthorization: Self { Self(.proxyAuthorization) }
+    @inlinable @inline(__always) package static var proxyConnection: Self { Self(.proxyConnection) }
+    @inlinable @inline(__always) package static var range: Self { Self(.range) }
+    @inlinable @inline(__always) package static var referer: Self { Self(.referer) }
+    @inlinable @inline(__always) package static var reprDigest: Self { Self(.reprDigest) }
+    @inlinable @inline(__always) package static var retryAfter: Self { Self(.retryAfter) }
+    @inlinable @inline(__always) package static var secCHUA: Self { Self(.secCHUA) }
+    @inlinable @inline(__always) package static var secCHUAMobile: Self { Self(.secCHUAMobile) }
+    @inlinable @inline(__always) package static var secCHUAPlatform: Self { Self(.secCHUAPlatform) }
+    @inlinable @inline(__always) package static var secFetchDest: Self { Self(.secFetchDest) }
+    @inlinable @inline(__always) package static var secFetchMode: Self { Self(.secFetchMode) }
+    @inlinable @inline(__always) package static var secFetchSite: Self { Self(.secFetchSite) }
+    @inlinable @inline(__always) package static var secFetchUser: Self { Self(.secFetchUser) }
+    @inlinable @inline(__always) package static var serverTiming: Self { Self(.serverTiming) }
+    @inlinable @inline(__always) package static var setCookie: Self { Self(.setCookie) }
+    @inlinable @inline(__always) package static var surrogateControl: Self { Self(.surrogateControl) }
+    @inlinable @inline(__always) package static var te: Self { Self(.te) }
+    @inlinable @inline(__always) package static var traceparent: Self { Self(.traceparent) }
+    @inlinable @inline(__always) package static var trailer: Self { Self(.trailer) }
+    @inlinable @inline(__always) package static var transferEncoding: Self { Self(.transferEncoding) }
+    @inlinable @inline(__always) package static var upgrade: Self { Self(.upgrade) }
+    @inlinable @inline(__always) package static var upgradeInsecureRequests: Self {
+        Self(.upgradeInsecureRequests)
     }
-    @inlinable @inline(__always) package static var contentLanguage: HeaderName {
-        HeaderName(.contentLanguage)
-    }
-    @inlinable @inline(__always) package static var contentLength: HeaderName { HeaderName(.contentLength) }
-    @inlinable @inline(__always) package static var contentMD5: HeaderName { HeaderName(.contentMD5) }
-    @inlinable @inline(__always) package static var contentLocation: HeaderName {
-        HeaderName(.contentLocation)
-    }
-    @inlinable @inline(__always) package static var contentRange: HeaderName { HeaderName(.contentRange) }
-    @inlinable @inline(__always) package static var contentSecurityPolicy: HeaderName {
-        HeaderName(.contentSecurityPolicy)
-    }
-    @inlinable @inline(__always) package static var contentType: HeaderName { HeaderName(.contentType) }
-    @inlinable @inline(__always) package static var cookie: HeaderName { HeaderName(.cookie) }
-    @inlinable @inline(__always) package static var crossOriginResourcePolicy: HeaderName {
-        HeaderName(.crossOriginResourcePolicy)
-    }
-    @inlinable @inline(__always) package static var date: HeaderName { HeaderName(.date) }
-    @inlinable @inline(__always) package static var dnt: HeaderName { HeaderName(.dnt) }
-    @inlinable @inline(__always) package static var clearSiteData: HeaderName { HeaderName(.clearSiteData) }
-    @inlinable @inline(__always) package static var dictionaryID: HeaderName { HeaderName(.dictionaryID) }
-    @inlinable @inline(__always) package static var dictumExplain: HeaderName { HeaderName(.dictumExplain) }
-    @inlinable @inline(__always) package static var digest: HeaderName { HeaderName(.digest) }
-    @inlinable @inline(__always) package static var earlyData: HeaderName { HeaderName(.earlyData) }
-    @inlinable @inline(__always) package static var etag: HeaderName { HeaderName(.etag) }
-    @inlinable @inline(__always) package static var expect: HeaderName { HeaderName(.expect) }
-    @inlinable @inline(__always) package static var expires: HeaderName { HeaderName(.expires) }
-    @inlinable @inline(__always) package static var forwarded: HeaderName { HeaderName(.forwarded) }
-    @inlinable @inline(__always) package static var host: HeaderName { HeaderName(.host) }
-    @inlinable @inline(__always) package static var http2Settings: HeaderName { HeaderName(.http2Settings) }
-    @inlinable @inline(__always) package static var ifMatch: HeaderName { HeaderName(.ifMatch) }
-    @inlinable @inline(__always) package static var ifModifiedSince: HeaderName {
-        HeaderName(.ifModifiedSince)
-    }
-    @inlinable @inline(__always) package static var ifNoneMatch: HeaderName { HeaderName(.ifNoneMatch) }
-    @inlinable @inline(__always) package static var ifRange: HeaderName { HeaderName(.ifRange) }
-    @inlinable @inline(__always) package static var ifUnmodifiedSince: HeaderName {
-        HeaderName(.ifUnmodifiedSince)
-    }
-    @inlinable @inline(__always) package static var keepAlive: HeaderName { HeaderName(.keepAlive) }
-    @inlinable @inline(__always) package static var lastModified: HeaderName { HeaderName(.lastModified) }
-    @inlinable @inline(__always) package static var link: HeaderName { HeaderName(.link) }
-    @inlinable @inline(__always) package static var strictTransportSecurity: HeaderName {
-        HeaderName(.strictTransportSecurity)
-    }
-    @inlinable @inline(__always) package static var location: HeaderName { HeaderName(.location) }
-    @inlinable @inline(__always) package static var maxForwards: HeaderName { HeaderName(.maxForwards) }
-    @inlinable @inline(__always) package static var origin: HeaderName { HeaderName(.origin) }
-    @inlinable @inline(__always) package static var pragma: HeaderName { HeaderName(.pragma) }
-    @inlinable @inline(__always) package static var priority: HeaderName { HeaderName(.priority) }
-    @inlinable @inline(__always) package static var proxyAuthenticate: HeaderName {
-        HeaderName(.proxyAuthenticate)
-    }
-    @inlinable @inline(__always) package static var proxyAuthorization: HeaderName {
-        HeaderName(.proxyAuthorization)
-    }
-    @inlinable @inline(__always) package static var proxyConnection: HeaderName {
-        HeaderName(.proxyConnection)
-    }
-    @inlinable @inline(__always) package static var range: HeaderName { HeaderName(.range) }
-    @inlinable @inline(__always) package static var referer: HeaderName { HeaderName(.referer) }
-    @inlinable @inline(__always) package static var reprDigest: HeaderName { HeaderName(.reprDigest) }
-    @inlinable @inline(__always) package static var retryAfter: HeaderName { HeaderName(.retryAfter) }
-    @inlinable @inline(__always) package static var secCHUA: HeaderName { HeaderName(.secCHUA) }
-    @inlinable @inline(__always) package static var secCHUAMobile: HeaderName { HeaderName(.secCHUAMobile) }
-    @inlinable @inline(__always) package static var secCHUAPlatform: HeaderName {
-        HeaderName(.secCHUAPlatform)
-    }
-    @inlinable @inline(__always) package static var secFetchDest: HeaderName { HeaderName(.secFetchDest) }
-    @inlinable @inline(__always) package static var secFetchMode: HeaderName { HeaderName(.secFetchMode) }
-    @inlinable @inline(__always) package static var secFetchSite: HeaderName { HeaderName(.secFetchSite) }
-    @inlinable @inline(__always) package static var secFetchUser: HeaderName { HeaderName(.secFetchUser) }
-    @inlinable @inline(__always) package static var serverTiming: HeaderName { HeaderName(.serverTiming) }
-    @inlinable @inline(__always) package static var setCookie: HeaderName { HeaderName(.setCookie) }
-    @inlinable @inline(__always) package static var surrogateControl: HeaderName {
-        HeaderName(.surrogateControl)
-    }
-    @inlinable @inline(__always) package static var te: HeaderName { HeaderName(.te) }
-    @inlinable @inline(__always) package static var traceparent: HeaderName { HeaderName(.traceparent) }
-    @inlinable @inline(__always) package static var trailer: HeaderName { HeaderName(.trailer) }
-    @inlinable @inline(__always) package static var transferEncoding: HeaderName {
-        HeaderName(.transferEncoding)
-    }
-    @inlinable @inline(__always) package static var upgrade: HeaderName { HeaderName(.upgrade) }
-    @inlinable @inline(__always) package static var upgradeInsecureRequests: HeaderName {
-        HeaderName(.upgradeInsecureRequests)
-    }
-    @inlinable @inline(__always) package static var useAsDictionary: HeaderName {
-        HeaderName(.useAsDictionary)
-    }
-    @inlinable @inline(__always) package static var userAgent: HeaderName { HeaderName(.userAgent) }
-    @inlinable @inline(__always) package static var vary: HeaderName { HeaderName(.vary) }
-    @inlinable @inline(__always) package static var via: HeaderName { HeaderName(.via) }
-    @inlinable @inline(__always) package static var wwwAuthenticate: HeaderName {
-        HeaderName(.wwwAuthenticate)
-    }
-    @inlinable @inline(__always) package static var warning: HeaderName { HeaderName(.warning) }
-    @inlinable @inline(__always) package static var xContentTypeOptions: HeaderName {
-        HeaderName(.xContentTypeOptions)
-    }
-    @inlinable @inline(__always) package static var xForwardedFor: HeaderName { HeaderName(.xForwardedFor) }
-    @inlinable @inline(__always) package static var xForwardedHost: HeaderName { HeaderName(.xForwardedHost) }
-    @inlinable @inline(__always) package static var xForwardedPort: HeaderName { HeaderName(.xForwardedPort) }
-    @inlinable @inline(__always) package static var xForwardedPrefix: HeaderName {
-        HeaderName(.xForwardedPrefix)
-    }
-    @inlinable @inline(__always) package static var xForwardedProto: HeaderName {
-        HeaderName(.xForwardedProto)
-    }
-    @inlinable @inline(__always) package static var xRealIP: HeaderName { HeaderName(.xRealIP) }
-    @inlinable @inline(__always) package static var xRequestID: HeaderName { HeaderName(.xRequestID) }
+    @inlinable @inline(__always) package static var useAsDictionary: Self { Self(.useAsDictionary) }
+    @inlinable @inline(__always) package static var userAgent: Self { Self(.userAgent) }
+    @inlinable @inline(__always) package static var vary: Self { Self(.vary) }
+    @inlinable @inline(__always) package static var via: Self { Self(.via) }
+    @inlinable @inline(__always) package static var wwwAuthenticate: Self { Self(.wwwAuthenticate) }
+    @inlinable @inline(__always) package static var warning: Self { Self(.warning) }
+    @inlinable @inline(__always) package static var xContentTypeOptions: Self { Self(.xContentTypeOptions) }
+    @inlinable @inline(__always) package static var xForwardedFor: Self { Self(.xForwardedFor) }
+    @inlinable @inline(__always) package static var xForwardedHost: Self { Self(.xForwardedHost) }
+    @inlinable @inline(__always) package static var xForwardedPort: Self { Self(.xForwardedPort) }
+    @inlinable @inline(__always) package static var xForwardedPrefix: Self { Self(.xForwardedPrefix) }
+    @inlinable @inline(__always) package static var xForwardedProto: Self { Self(.xForwardedProto) }
+    @inlinable @inline(__always) package static var xRealIP: Self { Self(.xRealIP) }
+    @inlinable @inline(__always) package static var xRequestID: Self { Self(.xRequestID) }
 }

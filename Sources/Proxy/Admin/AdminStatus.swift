@@ -143,7 +143,7 @@ final class AdminStatus: Sendable {
             + (context.sharedMemory?.statistics.samples ?? [])
     }
 
-    /// What the process tells beside the counters of its parts.
+    /// What the process says of itself; its parts have counters of their own.
     struct Operation: MetricSource {
         let status: AdminStatus
 
