@@ -97,15 +97,13 @@ extension DictionaryStore {
             facts.bytes, writing: 0,
             AdmissionBudget.Terms(key: nil, bytesMax: configuration.maxBytes / 4, isInProbation: false))
         let name = BodyName(scope: chain.scope, digest: facts.digest)
-        let demand = VersionDemand(
-            holders: UInt32(clamping: max(holders, 1)), hasReturned: true, lastOffered: UInt32(clamping: now))
         let url = chain.scope.isSealed ? nil : facts.url
         var isDue = false
         let adopted = memory.publish(record.body, as: name, from: slot) { state, kept in
             guard !state.purges.include(chain, url: url, rank: record.rank) else { return nil }
             let adopted = state.adopt(
                 facts, body: kept, chain: chain, rank: min(record.rank, SystemClock.unixMicroseconds),
-                demand: demand, now: now)
+                holders: max(holders, 1), now: now)
             isDue = !state.pending.isEmpty
             return adopted
         }

@@ -12,7 +12,7 @@ package struct SharedRecord: Sendable {
     package let body: Body
 
     package var url: String { facts.url }
-    package var contentType: String? { facts.contentType }
+    package var contentType: String? { facts.traits.contentType }
     package var digest: Digest { facts.digest }
 
     package static let bodyBytesMax = 12 << 20
@@ -70,11 +70,11 @@ extension SharedRecord {
         append(.match, chain.match)
         for destination in chain.matchDest { append(.matchDest, destination) }
         append(.url, facts.url)
-        append(.variant, facts.variant)
+        append(.variant, facts.traits.variant)
         if let etag = facts.etag { append(.etag, etag) }
-        if let type = facts.contentType { append(.contentType, type) }
-        fields.append(Field.maxAge.rawValue, Int64(facts.maxAge))
-        if facts.isUpstreamMatch { fields.append(Field.isUpstreamMatch.rawValue, []) }
+        if let type = facts.traits.contentType { append(.contentType, type) }
+        fields.append(Field.maxAge.rawValue, Int64(facts.traits.maxAge))
+        if facts.traits.isUpstreamMatch { fields.append(Field.isUpstreamMatch.rawValue, []) }
         fields.append(Field.digest.rawValue, facts.digest.bytes)
         fields.append(Field.rank.rawValue, rank)
         fields.append(Field.count.rawValue, Int64(body.count))
@@ -160,9 +160,10 @@ extension SharedRecord {
 
         func facts(of digest: Digest, bytes: Int) -> VersionFacts {
             VersionFacts(
-                digest: digest, url: url, variant: variant, etag: etag, contentType: contentType,
-                bytes: bytes,
-                maxAge: maxAge, isUpstreamMatch: isUpstreamMatch)
+                digest: digest, url: url, etag: etag, bytes: bytes,
+                traits: VersionTraits(
+                    variant: variant, contentType: contentType, maxAge: maxAge,
+                    isUpstreamMatch: isUpstreamMatch))
         }
 
         /// Returns the whole body, hashed; nil if it has another length, or a form of a newer release.

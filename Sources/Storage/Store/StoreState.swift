@@ -74,11 +74,10 @@ struct StoreState: ~Copyable, Sendable {
         } else {
             newest?.head?.clear()
             let rank = nextRank(clock)
-            let state = Version.State(
-                admittedAt: now, lastWanted: now,
-                head: head.flatMap { StoredHead($0, memory: heads, now: now) },
-                demand: VersionDemand.none, network: policy.network)
-            version = Version(facts, id: Version.row(rank), rank: rank, chain: chain, state)
+            version = Version(
+                facts, id: Version.row(rank), rank: rank, chain: chain, VersionState(admittedAt: now),
+                rare: RareState(network: policy.network),
+                head: head.flatMap { StoredHead($0, memory: heads, now: now) })
             insert(version)
             pending.insert(version, body: body)
             isNew = true
@@ -99,14 +98,16 @@ struct StoreState: ~Copyable, Sendable {
     /// It is borrowed: in memory only, until a second request wants it. Returns the version of the same body and chain if
     /// there is one.
     mutating func adopt(
-        _ facts: VersionFacts, body: Body, chain key: ChainKey, rank: Int64, demand: VersionDemand, now: Int
+        _ facts: VersionFacts, body: Body, chain key: ChainKey, rank: Int64, holders: Int, now: Int
     ) -> Admitted {
         if let known = index.version(key, digest: facts.digest) {
             return Admitted(version: known, isNew: false, evicted: Evicted())
         }
         let chain = index.chain(key) ?? Chain(key)
-        let state = Version.State(
-            admittedAt: Int(clamping: rank / 1_000_000), lastWanted: now, demand: demand)
+        var state = VersionState(admittedAt: now)
+        state.admittedAt = UInt32(clamping: rank / 1_000_000)
+        state.lastOffered = state.lastWanted
+        state.hold(UInt32(clamping: holders), hasReturned: true)
         // Another node chooses the rank, and may choose one for many, which has few rows.
         var row = Version.row(rank)
         while index.version(row: row) != nil { row = .random(in: 1 ... .max) }
@@ -140,10 +141,10 @@ struct StoreState: ~Copyable, Sendable {
             return known
         }
         if newest?.id != known.id { newest?.head?.clear() }
-        var state = known.state
-        state.lastWanted = max(known.lastWanted, now)
-        state.head = self.head(of: known, facts: facts, head, now: now)
-        let version = Version(facts, id: known.id, rank: nextRank(clock), chain: known.chain, state)
+        known.wasWanted(at: now)
+        let version = Version(
+            facts, id: known.id, rank: nextRank(clock), chain: known.chain, known.counters.state,
+            rare: known.counters.rare, head: self.head(of: known, facts: facts, head, now: now))
         replace(known, by: version)
         pending.renew(version)
         return version
@@ -186,7 +187,7 @@ struct StoreState: ~Copyable, Sendable {
         }
         for (id, change) in batch.changes where change.demand != nil || change.promises != nil {
             let version = index.version(row: id)
-            if change.demand != nil { batch.changes[id]?.demand = version?.demand }
+            if change.demand != nil { batch.changes[id]?.demand = version?.counters.state }
             if change.promises != nil { batch.changes[id]?.promises = version.map { index.promises(of: $0) } }
         }
         return batch

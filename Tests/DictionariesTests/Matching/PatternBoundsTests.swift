@@ -91,11 +91,12 @@ struct PatternBoundsTests {
         for (number, match) in matches.enumerated() {
             let key = ChainKey(authority: "a.test", match: match)
             let facts = VersionFacts(
-                digest: digest, url: "/", variant: "", etag: nil, contentType: nil, bytes: 1, maxAge: 1000)
+                digest: digest, url: "/", etag: nil, bytes: 1,
+                traits: VersionTraits(variant: "", contentType: nil, maxAge: 1000))
             index.insert(
                 Version(
                     facts, id: Int64(number + 1), rank: Int64(number + 1), chain: Chain(key),
-                    Version.State(admittedAt: 1, lastWanted: 1)))
+                    VersionState(admittedAt: 1)))
         }
         return index
     }

@@ -367,8 +367,8 @@ extension SharedRecord {
 
     static func ofTest(_ body: Body, in chain: ChainKey) -> SharedRecord {
         let facts = VersionFacts(
-            digest: body.digest, url: "/feed", variant: "", etag: nil, contentType: nil, bytes: body.count,
-            maxAge: 86_400)
+            digest: body.digest, url: "/feed", etag: nil, bytes: body.count,
+            traits: VersionTraits(variant: "", contentType: nil, maxAge: 86_400))
         return SharedRecord(
             chain: chain, facts: facts, rank: SystemClock.unixMicroseconds, body: body)
     }

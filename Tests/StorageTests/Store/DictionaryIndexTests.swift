@@ -11,7 +11,7 @@ import Testing
 
     private var facts: VersionFacts {
         VersionFacts(
-            digest: body.digest, url: "/1", variant: "", etag: nil, contentType: nil, bytes: 1000, maxAge: 10)
+            digest: body.digest, url: "/1", bytes: 1000, maxAge: 10)
     }
 
     /// Runs `change` 5,000 times while other threads look for the body; returns the number of look-ups that
@@ -42,7 +42,7 @@ import Testing
         var state = StoreState()
         func admit(maxAge: Int) -> Version {
             let facts = VersionFacts(
-                digest: body.digest, url: "/1", variant: "", etag: nil, contentType: nil, bytes: 1000,
+                digest: body.digest, url: "/1", bytes: 1000,
                 maxAge: maxAge)
             return state.admit(
                 facts, body: body, chain: key,
@@ -69,7 +69,7 @@ import Testing
         let missed = misses(in: state.index) { step in
             let row = Version(
                 facts, id: first.id, rank: first.rank + Int64(step), chain: first.chain,
-                Version.State(admittedAt: 1, lastWanted: 1))
+                .held(at: 1))
             state.replace(current, by: row)
             current = row
         }
@@ -89,7 +89,7 @@ import Testing
         let missed = misses(in: state.index) { step in
             let row = Version(
                 facts, id: first.id + Int64(step), rank: first.rank + Int64(step), chain: first.chain,
-                Version.State(admittedAt: 1, lastWanted: 1))
+                .held(at: 1))
             state.replace(current, by: row)
             current = row
         }

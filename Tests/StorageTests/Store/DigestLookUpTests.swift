@@ -8,10 +8,10 @@ import Testing
         _ id: Int64, _ body: Body = sampleBody(1), authority: String = "api.example", rank: Int64 = 1
     ) -> Version {
         let facts = VersionFacts(
-            digest: body.digest, url: "/\(id)", variant: "", etag: nil, contentType: nil, bytes: 1000,
+            digest: body.digest, url: "/\(id)", bytes: 1000,
             maxAge: 10)
         let home = Chain(ChainKey(authority: authority, match: "/\(id)"))
-        return Version(facts, id: id, rank: rank, chain: home, Version.State(admittedAt: 0, lastWanted: 0))
+        return Version(facts, id: id, rank: rank, chain: home, .held(at: 0))
     }
 
     private func find(

@@ -12,11 +12,11 @@ import Testing
         -> Version
     {
         let facts = VersionFacts(
-            digest: body.digest, url: url, variant: "", etag: nil, contentType: nil, bytes: body.count,
+            digest: body.digest, url: url, bytes: body.count,
             maxAge: 10)
         return Version(
             facts, id: Int64(number), rank: Int64(number), chain: Chain(chain),
-            Version.State(admittedAt: 0, lastWanted: 0))
+            .held(at: 0))
     }
 
     @Test mutating func `every form unpacks to its body`() throws {

@@ -9,11 +9,11 @@ import Testing
         authority: String = "api.example", rank: Int64? = nil
     ) -> Version {
         let facts = VersionFacts(
-            digest: body.digest, url: "/\(id)", variant: "", etag: nil, contentType: nil, bytes: 1000,
+            digest: body.digest, url: "/\(id)", bytes: 1000,
             maxAge: 10)
         let home = Chain(ChainKey(authority: authority, scope: scope, match: "/\(id)"))
         return Version(
-            facts, id: id, rank: rank ?? id, chain: home, Version.State(admittedAt: 0, lastWanted: 0))
+            facts, id: id, rank: rank ?? id, chain: home, .held(at: 0))
     }
 
     @Test func `each is the sibling of the others with its body, and of nobody else`() {

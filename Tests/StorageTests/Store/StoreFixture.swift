@@ -203,3 +203,28 @@ extension DictionaryIndex.Reader {
 extension Result {
     var isGranted: Bool { (try? get()) != nil }
 }
+
+extension VersionFacts {
+    /// The facts of a version without a variant, if nothing else is said.
+    init(
+        digest: Digest, url: String, variant: String = "", etag: String? = nil, contentType: String? = nil,
+        bytes: Int, maxAge: Int
+    ) {
+        self.init(
+            digest: digest, url: url, etag: etag, bytes: bytes,
+            traits: VersionTraits(variant: variant, contentType: contentType, maxAge: maxAge))
+    }
+}
+
+extension VersionState {
+    /// The state of a version that was offered to one client, which has come back.
+    static func held(at second: Int, wantedAt lastWanted: Int? = nil) -> VersionState {
+        var state = VersionState(admittedAt: second)
+        state.hold(1, hasReturned: true)
+        state.lastOffered = state.admittedAt
+        state.lastWanted = UInt32(lastWanted ?? second)
+        state.wantedOnDisk = state.lastWanted
+        state.lastContact = state.lastWanted
+        return state
+    }
+}

@@ -8,11 +8,11 @@ import Testing
     {
         let body = sampleBody(seed)
         let facts = VersionFacts(
-            digest: body.digest, url: "/", variant: "", etag: nil, contentType: nil, bytes: 1000, maxAge: 10)
+            digest: body.digest, url: "/", bytes: 1000, maxAge: 10)
         return (
             Version(
                 facts, id: id ?? Int64(seed), rank: rank ?? Int64(seed), chain: Chain(feedChain),
-                Version.State(admittedAt: 0, lastWanted: 0)), body
+                .held(at: 0)), body
         )
     }
 

@@ -123,7 +123,7 @@ import Testing
     @Test func `an order reaches what came by a clock that was ahead`() throws {
         let store = try DictionaryStore.open(":memory:")
         let facts = VersionFacts(
-            digest: sampleBody(1).digest, url: "/feed", variant: "", etag: nil, contentType: nil, bytes: 1000,
+            digest: sampleBody(1).digest, url: "/feed", bytes: 1000,
             maxAge: 86_400)
         let now = SystemClock.unixMicroseconds
         let ahead = SharedRecord(

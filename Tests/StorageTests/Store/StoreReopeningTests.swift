@@ -133,7 +133,7 @@ import Testing
         let reopened = try DictionaryStore.open(folder.database)
         for version in [first, second] {
             let row = try #require(reopened.publisher.index.version(row: version.id))
-            #expect(row.demand == version.demand)
+            #expect(row.counters.state == version.counters.state)
         }
     }
 
@@ -272,9 +272,7 @@ import Testing
             (1...3).map { number in
                 let key = ChainKey(authority: "api.example", match: "/\(number)")
                 let facts = VersionFacts(
-                    digest: sampleBody(number).digest, url: "/\(number)", variant: "", etag: nil,
-                    contentType: nil,
-                    bytes: 1, maxAge: 1000)
+                    digest: sampleBody(number).digest, url: "/\(number)", bytes: 1, maxAge: 1000)
                 return state.admit(
                     facts, body: sampleBody(number), chain: key, policy: AdmissionPolicy(),
                     now: number == 1 ? Self.ahead : Self.now + number

@@ -22,7 +22,7 @@ import Testing
         func admit(_ number: Int, _ digest: Digest) {
             let key = ChainKey(authority: "api.example", match: "/items/\(number / 4)")
             let facts = VersionFacts(
-                digest: digest, url: key.match, variant: "", etag: nil, contentType: nil, bytes: 0,
+                digest: digest, url: key.match, bytes: 0,
                 maxAge: 1000)
             let policy = AdmissionPolicy(versions: 10_000)
             _ = state.admit(

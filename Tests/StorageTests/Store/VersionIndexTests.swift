@@ -35,7 +35,7 @@ import Testing
             maxAge: maxAge)
         let home = index.chain(key(known.chain)) ?? Chain(key(known.chain))
         return Version(
-            facts, id: known.id, rank: known.rank, chain: home, Version.State(admittedAt: 5, lastWanted: 7))
+            facts, id: known.id, rank: known.rank, chain: home, .held(at: 5, wantedAt: 7))
     }
 
     /// Compares the index with the versions that the test knows.
@@ -137,8 +137,8 @@ import Testing
             let version = self.version(known, in: index, maxAge: 1000)
             index.insert(version)
             _ = version.want(at: 500)
-            version.addHolder()
-            version.addHolder()
+            version.addHolders(1)
+            version.addHolders(1)
             version.hasReturned = true
             version.lastOffered = 400
             version.recordContact(at: 450)
@@ -178,7 +178,7 @@ import Testing
             let known = Known(
                 id: Int64(other), rank: Int64(other), chain: 2, url: "/o", variant: "", body: other)
             index.insert(version(known, in: index))
-            first.addHolder()
+            first.addHolders(1)
             #expect(index.version(row: 1) === first)
         }
         #expect(first.holders == 500)
@@ -189,19 +189,17 @@ import Testing
         let chain = Chain(key(1))
         func facts(_ body: Int) -> VersionFacts {
             VersionFacts(
-                digest: digest(body), url: "/\(body)", variant: "", etag: nil, contentType: nil, bytes: 1,
+                digest: digest(body), url: "/\(body)", bytes: 1,
                 maxAge: 1)
         }
         index.insert(
             Version(
                 facts(1), id: 1, rank: 1, chain: chain,
-                Version.State(admittedAt: 0, lastWanted: 0, pinnedUntil: 900)))
+                .held(at: 0), rare: RareState(pinnedUntil: 900)))
         index.insert(
             Version(
                 facts(2), id: 2, rank: 2, chain: chain,
-                Version.State(
-                    admittedAt: 0, lastWanted: 0,
-                    head: StoredHead([1, 2, 3], memory: HeadMemory(bytesMax: 100)))))
+                .held(at: 0), head: StoredHead([1, 2, 3], memory: HeadMemory(bytesMax: 100))))
         for other in 3...300 {
             index.insert(
                 version(

@@ -29,9 +29,10 @@ package struct VersionCandidate: Sendable {
     /// The facts of the version that it would make, under their names in its scope.
     func facts(_ keys: StoreKeys?) -> VersionFacts {
         VersionFacts(
-            digest: body.digest, url: key.url, variant: key.variant, etag: etag, contentType: contentType,
-            bytes: body.bytes.count, maxAge: min(max(policy.maxAge, 0), Version.secondsMax),
-            isUpstreamMatch: isUpstreamMatch
+            digest: body.digest, url: key.url, etag: etag, bytes: body.bytes.count,
+            traits: VersionTraits(
+                variant: key.variant, contentType: contentType,
+                maxAge: min(max(policy.maxAge, 0), Version.secondsMax), isUpstreamMatch: isUpstreamMatch)
         ).named(in: key.chainKey.scope, keys)
     }
 }

@@ -34,7 +34,7 @@ struct PendingWrites: Sendable {
         /// The holder counts and the promised ids, where they differ from the row's.
         ///
         /// The index has them. They are as of the time when the batch is taken, and of no use before.
-        var demand: VersionDemand?
+        var demand: VersionState?
         var promises: PromisedIDs?
 
         /// Adds what an earlier change says and this one does not.
@@ -180,7 +180,7 @@ struct PendingWrites: Sendable {
     mutating func releaseDemands(now: Int? = nil) {
         guard !noted.isEmpty else { return }
         if let now, (notedSince..<notedSince + Self.demandSeconds).contains(now) { return }
-        for id in noted { change(id) { $0.demand = VersionDemand.none } }
+        for id in noted { change(id) { $0.demand = VersionState(admittedAt: 0) } }
         noted = []
     }
 

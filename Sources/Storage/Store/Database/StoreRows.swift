@@ -58,28 +58,33 @@ enum StoreRows {
         else { return nil }
         // A clock that was ahead must not prolong the life of a version.
         let wanted = min(lastWanted, now)
-        let pinned = Int(pinnedUntil)
         let facts = VersionFacts(
-            digest: digest, url: isNamed ? url : "", variant: variant, etag: row.text(4),
-            contentType: row.text(5),
-            bytes: size, maxAge: maxAge, isUpstreamMatch: row.integer(11) == 1)
-        let state = Version.State(
-            admittedAt: min(admitted, now), lastWanted: wanted,
-            pinnedUntil: pinned <= now + DictionaryStore.pinSecondsMax ? pinned : 0, head: head,
-            demand: demand(row, now: now), isProvenPublic: isProvenPublic,
+            digest: digest, url: isNamed ? url : "", etag: row.text(4), bytes: size,
+            traits: VersionTraits(
+                variant: variant, contentType: row.text(5), maxAge: maxAge,
+                isUpstreamMatch: row.integer(11) == 1))
+        var state = state(row, admittedAt: min(admitted, now), lastWanted: wanted, now: now)
+        if isProvenPublic { state.flags.insert(.isProvenPublic) }
+        let isPinned = pinnedUntil <= now + DictionaryStore.pinSecondsMax
+        return Version(
+            facts, id: id, rank: rank, chain: chain, state,
+            rare: RareState(pinnedUntil: isPinned ? UInt32(clamping: pinnedUntil) : 0), head: head,
             promises: row.bytes(16).map { PromisedIDs(bytes: $0) } ?? PromisedIDs())
-        return Version(facts, id: id, rank: rank, chain: chain, state)
     }
 
-    /// Returns the demand of a version; nil if the row was written before holders were counted.
-    private static func demand(_ row: RowReader, now: Int) -> VersionDemand? {
+    /// Returns the state of a version; no time in it is in the future.
+    private static func state(
+        _ row: RowReader, admittedAt: Int, lastWanted: Int, now: Int
+    ) -> VersionState {
         func second(_ column: Int32) -> UInt32 {
             min(UInt32(clamping: row.integer(column) ?? 0), Version.seconds(now))
         }
-        let demand = VersionDemand(
-            holders: UInt32(clamping: row.integer(12) ?? 1), hasReturned: row.integer(13) != 0,
-            lastOffered: second(14), lastAdvertised: second(15))
-        return demand == VersionDemand() ? nil : demand
+        var state = VersionState(admittedAt: lastWanted)
+        state.admittedAt = Version.seconds(admittedAt)
+        state.hold(UInt32(clamping: row.integer(12) ?? 1), hasReturned: row.integer(13) != 0)
+        state.lastOffered = second(14)
+        state.lastContact = max(state.lastWanted, state.lastOffered, second(15))
+        return state
     }
 
     /// Returns the number, or nil if it is outside the range that is safe to add and compare.
@@ -161,8 +166,8 @@ enum StoreRows {
     static let laterWanted = "max(min(last_wanted, unixepoch()), ?)"
 
     /// Returns the four demand columns in the order of every statement.
-    static func arguments(_ demand: VersionDemand) -> StatementArguments {
-        [demand.holders, demand.hasReturned, demand.lastOffered, demand.lastAdvertised]
+    static func arguments(_ state: VersionState) -> StatementArguments {
+        [state.holders, state.flags.contains(.hasReturned), state.lastOffered, state.lastContact]
     }
 
     private static func insert(
@@ -221,7 +226,7 @@ enum StoreRows {
                 version.etag, version.contentType, version.bytes, version.rank, version.admittedAt,
                 version.lastWanted, version.maxAge, version.pinnedUntil, version.isUpstreamMatch,
                 version.headData, version.isProvenPublic,
-            ] + arguments(version.demand) + [insertion.promises.data])
+            ] + arguments(version.counters.state) + [insertion.promises.data])
         guard body.isNew, database.changesCount == 0 else { return }
         try database.cachedStatement(sql: "DELETE FROM body WHERE id = ?").execute(arguments: [body.row])
     }
@@ -269,7 +274,7 @@ enum StoreRows {
             arguments: head + [
                 version.etag, version.contentType, version.rank, version.lastWanted, version.maxAge,
                 version.isUpstreamMatch,
-            ] + arguments(version.demand) + [version.id, version.rank])
+            ] + arguments(version.counters.state) + [version.id, version.rank])
     }
 
     // MARK: match-dest

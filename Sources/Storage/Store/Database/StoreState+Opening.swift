@@ -69,7 +69,7 @@ extension StoreState {
         if change.isProvenPublic { provePublic(row) }
         let own = former.version(row: row.id)
         if change.demand != nil, let own {
-            row.take(own.demand)
+            row.takeHolders(of: own.counters.state)
             retention.renew(row, row.standing)
             privateOrder.renew(row)
             if row.hasReturned { noteReturn(row) }
@@ -86,7 +86,9 @@ extension StoreState {
     /// Returns the version with the chain object of the index: every chain has one object.
     private func inItsChain(_ own: Version) -> Version {
         guard let chain = index.chain(own.chainKey), chain !== own.chain else { return own }
-        return Version(own.facts, id: own.id, rank: own.rank, chain: chain, own.state)
+        return Version(
+            own.facts, id: own.id, rank: own.rank, chain: chain, own.counters.state, rare: own.counters.rare,
+            head: own.head)
     }
 
     /// Starts with an empty database: versions stay and are written again if body and names are in memory or
@@ -142,10 +144,13 @@ extension StoreState {
             pending.touch(row.id, lastWanted: own.lastWanted)
         }
         guard own.rank > row.rank else { return row }
-        var state = row.state
-        (state.demand, state.network, state.isCurrent) = (own.demand, own.network, own.isCurrent)
-        if let head = own.head { state.head = head }
-        let later = Version(own.facts, id: row.id, rank: own.rank, chain: own.chain, state)
+        row.takeHolders(of: own.counters.state)
+        row.setCurrent(own.isCurrent)
+        var rare = row.counters.rare
+        rare.network = own.network
+        let later = Version(
+            own.facts, id: row.id, rank: own.rank, chain: own.chain, row.counters.state, rare: rare,
+            head: own.head ?? row.head)
         pending.renew(later)
         return later
     }

@@ -47,11 +47,10 @@ extension DictionaryIndex {
         tables.withLock { tables in
             var (holders, newestAt) = (0, Int?.none)
             for version in versions where tables.isTaken(version) {
-                let record = tables.records[Int(version)]
-                guard Int(record.chain) == place else { continue }
-                holders +=
-                    record.inUse >= 0 ? tables.inUse[Int(record.inUse)].version.holders : Int(record.holders)
-                newestAt = max(newestAt ?? 0, Int(record.admittedAt))
+                guard Int(tables.records[Int(version)].chain) == place else { continue }
+                let state = tables.state(at: version)
+                holders += Int(state.holders)
+                newestAt = max(newestAt ?? 0, Int(state.admittedAt))
             }
             return (holders, newestAt)
         }

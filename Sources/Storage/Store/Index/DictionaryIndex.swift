@@ -79,22 +79,22 @@ package final class DictionaryIndex: Sendable {
     func version(at place: Int32) -> Version { tables.withLock { $0.version(at: place) } }
 
     /// Returns the time at which the version at a place was last offered or advertised.
-    func lastContact(at place: Int32) -> Int { tables.withLock { $0.lastContact(at: place) } }
+    func lastContact(at place: Int32) -> Int { tables.withLock { Int($0.state(at: place).lastContact) } }
 
     func newest(_ key: VersionKey) -> Version? {
-        let name = TextHash.name(url: key.url, variant: key.variant)
+        let name = VersionHashes.name(url: key.url, variant: key.variant)
         return version { $0.newest(key.chainKey, name: name) }
     }
 
     /// Returns the newest version of a URL and variant that had this entity tag.
     func version(_ key: VersionKey, etag: String) -> Version? {
-        let (name, tag) = (TextHash.name(url: key.url, variant: key.variant), TextHash.tag(etag))
+        let (name, tag) = (VersionHashes.name(url: key.url, variant: key.variant), VersionHashes.tag(etag))
         return version { $0.version(key.chainKey, name: name, tag: tag) }
     }
 
     /// Returns the version of a URL and variant with this digest.
     func version(_ key: VersionKey, digest: Digest) -> Version? {
-        let name = TextHash.name(url: key.url, variant: key.variant)
+        let name = VersionHashes.name(url: key.url, variant: key.variant)
         return version { $0.version(key.chainKey, name: name, digest: digest) }
     }
 
@@ -121,7 +121,7 @@ package final class DictionaryIndex: Sendable {
 
     /// Returns the version of the same URL, variant and body.
     func same(as version: Version) -> Version? {
-        self.version { $0.version(version.chainKey, name: version.name, digest: version.digest) }
+        self.version { $0.version(version.chainKey, name: version.hashes.name, digest: version.digest) }
     }
 
     /// True if the version is here and was not replaced by another.
@@ -129,7 +129,7 @@ package final class DictionaryIndex: Sendable {
 
     /// Returns the newest version of a URL with a head, of those that `isFit` accepts.
     func newestWithHead(_ chain: ChainKey, url: String, where isFit: (Version) -> Bool) -> Version? {
-        let all = tables.withLock { $0.record(of: chain)?.withHeads[TextHash.url(url)] }
+        let all = tables.withLock { $0.record(of: chain)?.withHeads[VersionHashes.url(url)] }
         return all?.last { $0.head?.bytes != nil && isFit($0) }
     }
 
@@ -194,7 +194,7 @@ package final class DictionaryIndex: Sendable {
         var (unused, all) = (0, 0)
         forEachPlace { tables, place in
             all += 1
-            if !tables.isCurrent(at: place) { unused += 1 }
+            if !tables.state(at: place).flags.contains(.isCurrent) { unused += 1 }
         }
         return (unused, all)
     }

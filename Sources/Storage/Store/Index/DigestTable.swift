@@ -57,7 +57,7 @@ struct DigestTable: Sendable {
     mutating func remove(_ place: Int32, _ record: VersionRecord, authority: String, isFirst: Bool) {
         let digest = record.digest
         var successor: Int32?
-        if record.flags.contains(.hasSiblings) {
+        if record.hasSiblings {
             func take(_ group: inout Group) {
                 group.byAuthority[authority]?[record.id] = nil
                 if group.byAuthority[authority]?.isEmpty == true { group.byAuthority[authority] = nil }

@@ -13,7 +13,7 @@ extension IndexTables {
         if isInUse || inUse.count < inUseMax || version.mustStay {
             use(version, at: place)
         } else {
-            rest[place] = version.rest
+            keepRare(of: version, at: place)
         }
         rows.insert(place, UInt64(bitPattern: record.id))
         insertDigest(place, version.chainKey)
@@ -38,7 +38,7 @@ extension IndexTables {
         unlink(place)
         forgetApart(held, chain)
         if record.inUse >= 0 { forgetObject(at: Int(record.inUse)) }
-        rest[place] = nil
+        rare[place] = nil
         chains[Int(chain)].count -= 1
         chains[Int(chain)].storedBytes -= held.storedBytes
         count(held, -1, isOnly: chains[Int(chain)].count == 0)
@@ -59,18 +59,18 @@ extension IndexTables {
         count(held, -1, isOnly: false)
         forgetApart(held, chain)
         if record.inUse >= 0 { forgetObject(at: Int(record.inUse)) }
-        rest[place] = nil
+        rare[place] = nil
         rows.remove(place, UInt64(bitPattern: record.id))
-        if record.flags.contains(.hasSiblings) {
+        if record.hasSiblings {
             let key = held.chainKey
             digests[isApart: key.scope.isApart].rename(
                 place, record, to: version.id, authority: key.authority)
         }
         traits.give(record.traits)
         unlink(place)
-        let flags = record.flags
+        let hasSiblings = record.hasSiblings
         record = VersionRecord(version, chain: chain, traits: traits.take(version.traits))
-        if flags.contains(.hasSiblings) { record.flags.insert(.hasSiblings) }
+        record.hasSiblings = hasSiblings
         records[Int(place)] = record
         rows.insert(place, UInt64(bitPattern: version.id))
         version.place = place
@@ -106,12 +106,12 @@ extension IndexTables {
         guard let first = self.place(of: digest, isApart) else {
             return digests[isApart: isApart].insert(place, digest)
         }
-        if !records[Int(first)].flags.contains(.hasSiblings) { group(first, isApart) }
+        if !records[Int(first)].hasSiblings { group(first, isApart) }
         group(place, isApart)
     }
 
     private mutating func group(_ place: Int32, _ isApart: Bool) {
-        records[Int(place)].flags.insert(.hasSiblings)
+        records[Int(place)].hasSiblings = true
         guard let authority = key(at: place)?.authority else { return }
         let record = records[Int(place)]
         digests[isApart: isApart].group(place, record, authority: authority)
@@ -181,16 +181,16 @@ extension IndexTables {
     private mutating func keepApart(_ version: Version, _ chain: Int32) {
         if version.pinnedUntil > 0 { chains[Int(chain)].pinned.insertByAge(version) }
         if version.head != nil {
-            chains[Int(chain)].withHeads[version.urlHash, default: []].insertByAge(version)
+            chains[Int(chain)].withHeads[version.hashes.url, default: []].insertByAge(version)
         }
     }
 
     private mutating func forgetApart(_ version: Version, _ chain: Int32) {
         chains[Int(chain)].pinned.removeAll { $0 === version }
         guard version.head != nil else { return }
-        chains[Int(chain)].withHeads[version.urlHash]?.removeAll { $0 === version }
-        if chains[Int(chain)].withHeads[version.urlHash]?.isEmpty == true {
-            chains[Int(chain)].withHeads[version.urlHash] = nil
+        chains[Int(chain)].withHeads[version.hashes.url]?.removeAll { $0 === version }
+        if chains[Int(chain)].withHeads[version.hashes.url]?.isEmpty == true {
+            chains[Int(chain)].withHeads[version.hashes.url] = nil
         }
     }
 

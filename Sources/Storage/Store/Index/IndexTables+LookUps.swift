@@ -58,7 +58,7 @@ extension IndexTables {
         let isApart = key.scope.isApart
         guard let place = place(of: digest, isApart) else { return nil }
         let record = records[Int(place)]
-        guard record.flags.contains(.hasSiblings) else {
+        guard record.hasSiblings else {
             return record.name == name && record.chain == chain ? place : nil
         }
         return digests[isApart: isApart].place(of: digest, chain: chain, name: name)
@@ -73,7 +73,7 @@ extension IndexTables {
         guard let chain = chainPlace(key) else { return [] }
         let isApart = key.scope.isApart
         guard let place = place(of: digest, isApart) else { return [] }
-        guard records[Int(place)].flags.contains(.hasSiblings) else {
+        guard records[Int(place)].hasSiblings else {
             return records[Int(place)].chain == chain ? [place] : []
         }
         return digests[isApart: isApart].places(of: digest, chain: chain, limit: limit)
@@ -81,7 +81,7 @@ extension IndexTables {
 
     func versions(digest: Digest, isApart: Bool, authority: String, limit: Int) -> [Int32] {
         guard let place = place(of: digest, isApart) else { return [] }
-        guard records[Int(place)].flags.contains(.hasSiblings) else {
+        guard records[Int(place)].hasSiblings else {
             return key(at: place)?.authority == authority ? [place] : []
         }
         return digests[isApart: isApart].places(of: digest, authority: authority, limit: limit)
@@ -90,7 +90,7 @@ extension IndexTables {
     /// Returns all versions with a digest; linear in their number.
     func versions(digest: Digest, isApart: Bool) -> [Int32] {
         guard let place = place(of: digest, isApart) else { return [] }
-        guard records[Int(place)].flags.contains(.hasSiblings) else { return [place] }
+        guard records[Int(place)].hasSiblings else { return [place] }
         return Array(digests[isApart: isApart].places(of: digest))
     }
 
@@ -103,7 +103,7 @@ extension IndexTables {
             records[Int(place)].id != version.id && key(at: place)?.scope.isSealed == false
         }
         var siblings = isSibling(first) ? [records[Int(first)].id] : []
-        if records[Int(first)].flags.contains(.hasSiblings) {
+        if records[Int(first)].hasSiblings {
             let all = digests[isApart: isApart].places(of: version.digest)
             var left = Self.siblingsMax
             for place in all where place != first && isSibling(place) {

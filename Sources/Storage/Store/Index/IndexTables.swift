@@ -39,7 +39,7 @@ struct IndexTables: ~Copyable, Sendable {
     var freePlaces: [Int32] = []
     var inUse: [InUse] = []
     var hand = 0
-    var rest: [Int32: VersionRecord.Rest] = [:]
+    var rare: [Int32: RareState] = [:]
     var chains = BlockList<ChainRecord>()
     var freeChains: [Int32] = []
     var traits = SharedTraits()
@@ -100,14 +100,14 @@ struct IndexTables: ~Copyable, Sendable {
         guard let chain = chains[Int(record.chain)].chain else {
             preconditionFailure("a version has a chain")
         }
-        return Version(record, rest: rest[place], traits: traits[record.traits], chain: chain, place: place)
+        return record.object(rare[place] ?? RareState(), traits[record.traits], in: chain, at: place)
     }
 
     mutating func use(_ version: Version, at place: Int32) {
         retireObjects()
         records[Int(place)].inUse = Int32(inUse.count)
         inUse.append(InUse(place: place, version: version))
-        rest[place] = nil
+        rare[place] = nil
     }
 
     /// Turns unreferenced objects that were not looked up recently into records: two steps of a clock
@@ -122,10 +122,16 @@ struct IndexTables: ~Copyable, Sendable {
             // This is exact: a reference that only this list holds can be copied only under the lock.
             guard isKnownUniquelyReferenced(&inUse[hand].version) else { continue }
             let (place, version) = (inUse[hand].place, inUse[hand].version)
-            version.write(to: &records[Int(place)])
-            rest[place] = version.rest
+            records[Int(place)].state = version.counters.state
+            keepRare(of: version, at: place)
             forgetObject(at: hand)
         }
+    }
+
+    /// Keeps the rare state of a version without an object, if it has any.
+    mutating func keepRare(of version: Version, at place: Int32) {
+        let state = version.counters.rare
+        rare[place] = state == RareState() ? nil : state
     }
 
     mutating func forgetObject(at used: Int) {
@@ -153,13 +159,13 @@ struct IndexTables: ~Copyable, Sendable {
     func expiry(at place: Int32) -> Int {
         let record = records[Int(place)]
         if record.inUse >= 0 { return inUse[Int(record.inUse)].version.expiry }
-        return Int(record.lastWanted) + traits[record.traits].maxAge
+        return Int(record.state.lastWanted) + traits[record.traits].maxAge
     }
 
-    /// Returns the time at which the version at a place was last offered or advertised.
-    func lastContact(at place: Int32) -> Int {
+    /// Returns the state of the version at a place.
+    func state(at place: Int32) -> VersionState {
         let record = records[Int(place)]
-        return record.inUse >= 0 ? inUse[Int(record.inUse)].version.lastContact : Int(record.lastContact)
+        return record.inUse >= 0 ? inUse[Int(record.inUse)].version.counters.state : record.state
     }
 
     func key(at place: Int32) -> ChainKey? { chains[Int(records[Int(place)].chain)].chain?.key }
@@ -176,20 +182,14 @@ struct IndexTables: ~Copyable, Sendable {
         return version.hasOwnURL ? version : version.with(url: url, etag: version.etag)
     }
 
-    func isCurrent(at place: Int32) -> Bool {
-        let record = records[Int(place)]
-        return record.inUse >= 0
-            ? inUse[Int(record.inUse)].version.isCurrent : record.flags.contains(.isCurrent)
-    }
-
     /// Records whether a present route would make the version at a place.
     mutating func setCurrent(_ isCurrent: Bool, at place: Int32) {
         let used = Int(records[Int(place)].inUse)
         if used >= 0 { return inUse[used].version.setCurrent(isCurrent) }
         if isCurrent {
-            records[Int(place)].flags.insert(.isCurrent)
+            records[Int(place)].state.flags.insert(.isCurrent)
         } else {
-            records[Int(place)].flags.remove(.isCurrent)
+            records[Int(place)].state.flags.remove(.isCurrent)
         }
     }
 

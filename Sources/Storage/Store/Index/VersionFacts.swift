@@ -2,46 +2,82 @@ internal import Dictionaries
 
 /// The facts that a response states about the version it makes.
 struct VersionFacts: Sendable, Equatable {
-    let digest: Digest
+    /// The digest of the body.
+    ///
+    /// In a private chain, this, the URL, the variant and the entity tag are names made by `StoreKeys`.
+    var digest: Digest
+    /// The path and query as requested.
     var url: String
-    let variant: String
+    /// The opaque-tag of the response's entity tag.
     var etag: String?
-    let contentType: String?
+    /// The length of the body.
     let bytes: Int
-    let maxAge: Int
-    var isUpstreamMatch = false
+    var traits: VersionTraits
 
-    func key(in chain: ChainKey) -> VersionKey { VersionKey(chain: chain, url: url, variant: variant) }
+    func key(in chain: ChainKey) -> VersionKey { VersionKey(chain: chain, url: url, variant: traits.variant) }
+}
+
+/// The facts that many versions share.
+struct VersionTraits: Sendable, Hashable {
+    /// The request fields that the response varied on, as `VariantKey` writes them.
+    var variant: String
+    let contentType: String?
+    /// The seconds that the version is kept after it was last wanted.
+    let maxAge: Int
+    /// True if the upstream's own Use-As-Dictionary named the chain, and not the route.
+    var isUpstreamMatch = false
+}
+
+/// The hashes by which the index finds a version without its texts.
+///
+/// They are 64 bits of SipHash with a random key of this process, so that no client can choose a collision.
+struct VersionHashes: Sendable {
+    /// The hash of URL and variant.
+    let name: UInt64
+    /// The hash of the entity tag; 0 for none.
+    let tag: UInt64
+    /// The hash of the URL alone; 0 while the URL is unknown.
+    let url: UInt64
+    let urlBytes: UInt16
+}
+
+extension VersionHashes {
+    init(_ facts: VersionFacts) {
+        name = Self.name(url: facts.url, variant: facts.traits.variant)
+        tag = Self.tag(facts.etag)
+        url = Self.url(facts.url)
+        urlBytes = UInt16(clamping: facts.url.utf8.count)
+    }
+
+    static func name(url: String, variant: String) -> UInt64 {
+        var hasher = Hasher()
+        hasher.combine(url)
+        hasher.combine(variant)
+        return UInt64(truncatingIfNeeded: hasher.finalize())
+    }
+
+    static func tag(_ etag: String?) -> UInt64 {
+        guard let etag else { return 0 }
+        return UInt64(truncatingIfNeeded: etag.hashValue) | 1
+    }
+
+    static func url(_ url: String) -> UInt64 { UInt64(truncatingIfNeeded: url.hashValue) }
 }
 
 extension Version {
     /// True if the head may be replaced without making another version.
     package func canKeep(_ head: [UInt8]?) -> Bool { head == nil || self.head != nil }
 
-    /// The facts of the response that made the version; some are missing if its texts are on disk only.
-    var facts: VersionFacts {
-        VersionFacts(
-            digest: digest, url: url, variant: variant, etag: etag, contentType: contentType, bytes: bytes,
-            maxAge: maxAge, isUpstreamMatch: isUpstreamMatch)
-    }
-
-    /// Returns the same version with the URL and the entity tag that its row says.
-    func with(url: String, etag: String?) -> Version {
-        var facts = facts
-        (facts.url, facts.etag) = (url, etag)
-        let version = Version(facts, id: id, rank: rank, chain: chain, state)
-        version.place = place
-        return version
-    }
-
     /// True if a response with these facts would make no other version.
     func says(_ facts: VersionFacts) -> Bool {
-        digest == facts.digest && tag == TextHash.tag(facts.etag) && contentType == facts.contentType
-            && bytes == facts.bytes && maxAge == facts.maxAge && isUpstreamMatch == facts.isUpstreamMatch
-            && name == TextHash.name(url: facts.url, variant: facts.variant)
+        let hashes = VersionHashes(facts)
+        return digest == facts.digest && bytes == facts.bytes && traits == facts.traits
+            && self.hashes.name == hashes.name && self.hashes.tag == hashes.tag
     }
 
-    package func isFrom(_ url: String) -> Bool { name == TextHash.name(url: url, variant: variant) }
+    package func isFrom(_ url: String) -> Bool {
+        hashes.name == VersionHashes.name(url: url, variant: variant)
+    }
 
     /// True if it is a dictionary that was learned from the responses of many paths (`VersionKey.init(learnedFor:)`).
     package var isLearned: Bool {
@@ -50,24 +86,5 @@ extension Version {
             && isFrom(VersionKey.learnedURL(of: chainKey))
     }
 
-    func had(etag: String?) -> Bool { tag == TextHash.tag(etag) }
-}
-
-/// Hashes of texts: 64 bits of SipHash with a random key of this process, so that no client can choose a
-/// collision.
-enum TextHash {
-    static func name(url: String, variant: String) -> UInt64 {
-        var hasher = Hasher()
-        hasher.combine(url)
-        hasher.combine(variant)
-        return UInt64(truncatingIfNeeded: hasher.finalize())
-    }
-
-    /// Returns the hash of an entity tag; 0 for none.
-    static func tag(_ etag: String?) -> UInt64 {
-        guard let etag else { return 0 }
-        return UInt64(truncatingIfNeeded: etag.hashValue) | 1
-    }
-
-    static func url(_ url: String) -> UInt64 { UInt64(truncatingIfNeeded: url.hashValue) }
+    func had(etag: String?) -> Bool { hashes.tag == VersionHashes.tag(etag) }
 }

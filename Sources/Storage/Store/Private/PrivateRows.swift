@@ -147,7 +147,7 @@ enum PrivateRows {
                 version.id, Data(chain), Data(version.digest.bytes), url, version.variant, version.etag,
                 version.contentType, version.bytes, version.rank, version.admittedAt, version.lastWanted,
                 version.maxAge, version.isUpstreamMatch, sealedBytes,
-            ] + StoreRows.arguments(version.demand) + [insertion.promises.data])
+            ] + StoreRows.arguments(version.counters.state) + [insertion.promises.data])
     }
 }
 

@@ -162,11 +162,12 @@ extension VersionFacts {
     /// them.
     func named(in scope: ChainKey.Scope, _ keys: StoreKeys?) -> VersionFacts {
         guard scope.isSealed else { return self }
-        return VersionFacts(
-            digest: scope.name(of: digest, keys), url: scope.name(of: url, as: .url, keys),
-            variant: scope.name(of: variant, as: .variant, keys),
-            etag: etag.map { scope.name(of: $0, as: .entityTag, keys) }, contentType: contentType,
-            bytes: bytes, maxAge: maxAge, isUpstreamMatch: isUpstreamMatch)
+        var facts = self
+        facts.digest = scope.name(of: digest, keys)
+        facts.url = scope.name(of: url, as: .url, keys)
+        facts.etag = etag.map { scope.name(of: $0, as: .entityTag, keys) }
+        facts.traits.variant = scope.name(of: traits.variant, as: .variant, keys)
+        return facts
     }
 }
 

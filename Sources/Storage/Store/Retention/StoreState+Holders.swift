@@ -39,7 +39,7 @@ extension StoreState {
                 noteReturn(version)
                 former.successor = version.id
             }
-            version.addHolder()
+            version.addHolders(1)
             demandLog?.record(version.id, holders: 1)
         }
         renew(version)
@@ -52,7 +52,7 @@ extension StoreState {
         former.handedOnAt = now
         pending.recordDemand(of: former.id, now: now)
         guard former.holders == 0 else {
-            former.removeHolder()
+            former.addHolders(-1)
             demandLog?.record(former.id, holders: -1)
             renew(former)
             return true
@@ -62,7 +62,7 @@ extension StoreState {
             lost.holders > 0,
             lost.lastOffered == lost.lastContact
         else { return false }
-        lost.removeHolder()
+        lost.addHolders(-1)
         demandLog?.record(lost.id, holders: -1)
         renew(lost)
         pending.recordDemand(of: lost.id, now: now)
