@@ -135,15 +135,6 @@ final class StoreMemory: Sendable {
         _ = evict(waiting.filter { names.contains($0.bodyName) }, reason: .memory)
     }
 
-    // MARK: Pins
-
-    /// The upper bound of pinned bodies and rows: half of the store, so that new versions always have room.
-    var pinLimits: Pins.Limits {
-        Pins.Limits(bytes: configuration.maxBytes / 2, count: max(1, configuration.maxChains / 2))
-    }
-
-    func limitPins() { state.withLock { $0.limitPins(to: pinLimits) } }
-
     // MARK: Currency
 
     /// Uses only versions that are current by this rule from now on; see `DictionaryStore.restrict`.

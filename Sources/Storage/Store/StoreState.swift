@@ -219,8 +219,7 @@ struct StoreState: ~Copyable, Sendable {
 
     /// Pins a version as the named one of its chain and variant; see `DictionaryStore.name`.
     mutating func name(
-        _ version: Version, replacing former: Version?, until: Int, now: Int,
-        limits: Pins.Limits
+        _ version: Version, replacing former: Version?, until: Int, now: Int
     ) -> Bool {
         guard until > now, version.chainKey.scope == .public,
             let known = index.same(as: version), until > known.pinnedUntil
@@ -229,8 +228,8 @@ struct StoreState: ~Copyable, Sendable {
         if let named, named.id != former?.id { return false }
         pins.prune(now: now)
         let isPinned = pins.contains(known.id)
-        guard pins.bytes + (isPinned ? 0 : Pins.cost(of: known)) <= limits.bytes,
-            pins.count - (isPinned ? 1 : 0) < limits.count
+        guard pins.bytes + (isPinned ? 0 : Pins.cost(of: known)) <= limits.pins.bytes,
+            pins.count - (isPinned ? 1 : 0) < limits.pins.count
         else { return false }
         // The former stays pinned: clients that still have its URL may fetch and use it.
         pin(known, until: until)
@@ -253,9 +252,9 @@ struct StoreState: ~Copyable, Sendable {
         reorder(version)
     }
 
-    /// Releases the pins beyond some limits, those that end first before the others.
-    mutating func limitPins(to limits: Pins.Limits) {
-        let ids = Set(pins.beyond(limits))
+    /// Releases the pins beyond their limits, those that end first before the others.
+    mutating func limitPins() {
+        let ids = Set(pins.beyond(limits.pins))
         guard !ids.isEmpty else { return }
         for id in ids { if let version = index.version(row: id) { unpin(version) } }
     }
@@ -273,10 +272,13 @@ struct StoreLimits: Sendable {
     let bytesInProbation: Int
     /// The share of memory for versions of other nodes that are not on disk: an eighth.
     let borrowedBytes: Int
+    /// The share of versions that Links name: half of chains and bytes, so that new versions always have room.
+    let pins: Pins.Limits
 
     /// Divides the settings; by default there are no limits.
     init(chains: Int = .max, bytes: Int = .max, memory: Int = .max) {
         borrowedBytes = memory / 8
+        pins = Pins.Limits(bytes: bytes / 2, count: max(1, chains / 2))
         self.chains = max(chains, 1)
         chainsInProbation = chains / 5
         chainsWithoutReturn = max(1, chains / 20)

@@ -6,35 +6,23 @@ import Testing
 @testable import Storage
 
 @Suite struct DemandQueueTests {
-    private final class Thing: DemandQueueElement {
-        let rank: Int64
-        private let numbers: Guarded<(queuePlace: Int, lastWanted: Int)>
-
-        init(_ rank: Int, lastWanted: Int) {
-            self.rank = Int64(rank)
-            numbers = Guarded((queuePlace: 0, lastWanted: lastWanted))
-        }
-
-        var queuePlace: Int {
-            get { numbers.withLock { $0.queuePlace } }
-            set { numbers.withLock { $0.queuePlace = newValue } }
-        }
-        var lastWanted: Int {
-            get { numbers.withLock { $0.lastWanted } }
-            set { numbers.withLock { $0.lastWanted = newValue } }
-        }
+    private func chain(_ rank: Int, wantedAt second: Int) -> Chain {
+        let chain = Chain(ChainKey(authority: "api.example", match: "/\(rank)"))
+        chain.begin(rank: Int64(rank))
+        chain.want(at: second)
+        return chain
     }
 
-    private func ranks(_ queue: inout DemandQueue<Thing>) -> [Int64] {
+    private func ranks(_ queue: inout DemandQueue) -> [Int64] {
         var ranks: [Int64] = []
-        while let next = queue.popFirst(lastWanted: { $0.lastWanted }) { ranks.append(next.rank) }
+        while let next = queue.popFirst() { ranks.append(next.firstRank) }
         return ranks
     }
 
     @Test func `the least wanted goes first, of those wanted in one second the older`() {
-        var queue = DemandQueue<Thing>()
+        var queue = DemandQueue()
         for (rank, second) in [5, 3, 3, 9, 1, 5].enumerated() {
-            queue.insert(Thing(rank, lastWanted: second), lastWanted: second, rank: Int64(rank))
+            queue.insert(chain(rank, wantedAt: second))
         }
         #expect(queue.count == 6)
         let order = ranks(&queue)
@@ -43,24 +31,24 @@ import Testing
     }
 
     @Test func `what was wanted again goes when it is its turn by then`() {
-        var queue = DemandQueue<Thing>()
-        let things = (0..<10).map { Thing($0, lastWanted: $0) }
-        for thing in things { queue.insert(thing, lastWanted: thing.lastWanted, rank: thing.rank) }
-        things[0].lastWanted = 7
-        things[2].lastWanted = 100
+        var queue = DemandQueue()
+        let chains = (0..<10).map { chain($0, wantedAt: $0) }
+        for chain in chains { queue.insert(chain) }
+        chains[0].want(at: 7)
+        chains[2].want(at: 100)
         let order = ranks(&queue)
         #expect(order == [1, 3, 4, 5, 6, 0, 7, 8, 9, 2])
     }
 
     @Test func `what is taken out is not there, and out of another queue nothing is taken`() {
-        var queue = DemandQueue<Thing>()
-        var other = DemandQueue<Thing>()
-        let things = (0..<10).map { Thing($0, lastWanted: $0) }
-        for thing in things.dropLast() { queue.insert(thing, lastWanted: thing.lastWanted, rank: thing.rank) }
-        other.insert(things[9], lastWanted: 9, rank: 9)
+        var queue = DemandQueue()
+        var other = DemandQueue()
+        let chains = (0..<10).map { chain($0, wantedAt: $0) }
+        for chain in chains.dropLast() { queue.insert(chain) }
+        other.insert(chains[9])
         let isRemoved = [
-            queue.remove(things[4]), queue.remove(things[4]), queue.remove(things[9]),
-            other.remove(things[0]),
+            queue.remove(chains[4]), queue.remove(chains[4]), queue.remove(chains[9]),
+            other.remove(chains[0]),
         ]
         #expect(isRemoved == [true, false, false, false])
         let order = ranks(&queue)
@@ -68,12 +56,12 @@ import Testing
         #expect(other.count == 1)
     }
 
-    @Test func `a thing that is inserted again is there once, at its new place`() {
-        var queue = DemandQueue<Thing>()
-        let things = (0..<5).map { Thing($0, lastWanted: $0) }
-        for thing in things + things { queue.insert(thing, lastWanted: thing.lastWanted, rank: thing.rank) }
-        things[3].lastWanted = -1
-        queue.insert(things[3], lastWanted: -1, rank: 3)
+    @Test func `a chain that is inserted again is there once, at its new place`() {
+        var queue = DemandQueue()
+        let chains = (0..<5).map { chain($0, wantedAt: $0 + 1) }
+        for chain in chains + chains { queue.insert(chain) }
+        chains[3].turnBack(to: 0)
+        queue.insert(chains[3])
         #expect(queue.count == 5)
         let order = ranks(&queue)
         #expect(order == [3, 0, 1, 2, 4])
@@ -82,18 +70,18 @@ import Testing
     @Test(arguments: 0..<4)
     func `after any steps it is in order`(seed: UInt64) {
         var random = SplitMix(seed: seed)
-        var queue = DemandQueue<Thing>()
-        var expected: [Thing] = []
+        var queue = DemandQueue()
+        var expected: [Chain] = []
         for step in 0..<3000 {
             // The queue grows past some blocks, shrinks to nothing, and grows again.
             let isShrinking = (step / 1000).isMultiple(of: 2) == false
             if random.next() % 8 < (isShrinking ? 1 : 6) {
-                let thing = Thing(step, lastWanted: Int(random.next() % 500))
-                queue.insert(thing, lastWanted: thing.lastWanted, rank: thing.rank)
-                expected.append(thing)
+                let chain = chain(step, wantedAt: Int(random.next() % 500))
+                queue.insert(chain)
+                expected.append(chain)
             } else if let place = expected.indices.randomElement(using: &random) {
                 if random.next() % 4 == 0 {
-                    expected[place].lastWanted += Int(random.next() % 100)
+                    expected[place].want(at: expected[place].wantedUntil + Int(random.next() % 100))
                 } else {
                     let isRemoved = queue.remove(expected.remove(at: place))
                     #expect(isRemoved)
@@ -102,7 +90,7 @@ import Testing
         }
         #expect(queue.count == expected.count)
         let order = ranks(&queue)
-        let sorted = expected.sorted { ($0.lastWanted, $0.rank) < ($1.lastWanted, $1.rank) }
-        #expect(order == sorted.map(\.rank))
+        let sorted = expected.sorted { ($0.wantedUntil, $0.firstRank) < ($1.wantedUntil, $1.firstRank) }
+        #expect(order == sorted.map(\.firstRank))
     }
 }

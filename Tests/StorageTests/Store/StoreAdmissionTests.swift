@@ -118,6 +118,31 @@ import Testing
         #expect(!store.finds(two))
     }
 
+    @Test func `a body that returns keeps all that is known of its clients and of the deltas over it`() {
+        let first = store.admit(sampleBody(1), now: 1000)
+        store.offered(first, over: nil, now: 1000)
+        first.recordDelta(bytes: 500)
+        first.recordDelta(bytes: 700)
+        let second = store.admit(sampleBody(2), over: first, now: 1002)
+        let back = store.admit(sampleBody(1), now: 1004)
+        #expect(back !== first && back.id == first.id)
+        #expect(back.firstDeltaBytes == 500 && back.lastDeltaBytes == 700)
+        #expect(back.isShared && back.holders == 2 && back.hasReturned == first.hasReturned)
+        #expect(back.successor == second.id && back.handedOnAt == 1002)
+        #expect(back.lastOffered == 1004 && back.admittedAt == 1000)
+    }
+
+    @Test func `whoever found a version before its body returned offers the one that is there now`() {
+        let found = store.admit(sampleBody(1), etag: "1", now: 1000)
+        let present = store.admit(sampleBody(1), etag: "2", now: 1001)
+        #expect(found !== present)
+        store.offered(found, over: nil, now: 1002)
+        store.advertised(found, now: 1005)
+        #expect(present.holders == 3 && present.lastOffered == 1002 && present.lastContact == 1005)
+        store.admit(sampleBody(2), over: found, now: 1006)
+        #expect(present.holders == 2 && present.handedOnAt == 1006)
+    }
+
     @Test func `bodies that alternate are among the latest once each`() {
         for round in 0..<10 { store.admit(sampleBody(round % 2), now: 1000 + round) }
         #expect(

@@ -14,19 +14,12 @@ final class PackingBase: Sendable {
 }
 
 /// A body as a Zstandard frame, over a base or alone.
-final class PackedBody: Sendable {
+struct PackedBody: Sendable {
     let frame: [UInt8]
     let base: PackingBase?
     /// The length of the whole body; `digest` is also that of the whole body.
     let count: Int
     let digest: Digest
-
-    init(frame: [UInt8], base: PackingBase?, count: Int, digest: Digest) {
-        self.frame = frame
-        self.base = base
-        self.count = count
-        self.digest = digest
-    }
 
     /// Returns the whole body.
     ///

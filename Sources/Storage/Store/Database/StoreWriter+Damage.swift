@@ -69,7 +69,7 @@ extension StoreWriter {
         memory.reportUnused()
         memory.unpin(unneeded)
         removePurged()
-        memory.limitPins()
+        memory.state.withLock { $0.limitPins() }
         memory.evictBeyondLimits()
         schedule()
     }

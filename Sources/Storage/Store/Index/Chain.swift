@@ -2,7 +2,7 @@ internal import Dictionaries
 internal import Synchronization
 
 /// A chain as its versions share it: its key, its compiled pattern, and its demand.
-final class Chain: DemandQueueElement {
+final class Chain: Sendable {
     /// The number of requests that establish a chain, including the first.
     static let requestsToEstablish = 3
 
@@ -40,6 +40,7 @@ final class Chain: DemandQueueElement {
         return pattern.value
     }
 
+    /// The place in a `DemandQueue`; it is in one at a time, whose owner alone changes it.
     var queuePlace: Int {
         get { Int(queued.load(ordering: .relaxed)) }
         set { queued.store(Int32(clamping: newValue), ordering: .relaxed) }
@@ -71,7 +72,7 @@ final class Chain: DemandQueueElement {
     func pin(until second: Int) { pinned.store(Version.seconds(second), ordering: .relaxed) }
 
     /// Records the rank of its first version; only under the lock of the store's state.
-    func begin(with version: Version) { rank.store(version.rank, ordering: .relaxed) }
+    func begin(rank first: Int64) { rank.store(first, ordering: .relaxed) }
 
     /// The number of versions that its route keeps, since this process has admitted one; before that, no number.
     var versionsMax: Int {

@@ -29,7 +29,6 @@ package final class DictionaryIndex: Sendable {
     /// The factors were measured as resident memory of processes that opened a million versions, in chains of
     /// ten and in chains of one.
     var memoryBytes: Int { tables.withLock { $0.memoryBytes } }
-    var objectCount: Int { tables.withLock { $0.objectCount } }
 
     /// Makes an empty index that keeps at most `inUseMax` unused objects.
     init(inUseMax: Int = inUseDefault) {

@@ -68,8 +68,6 @@ struct IndexTables: ~Copyable, Sendable {
     private static let chainBytes = 290
     private static let objectBytes = 384
 
-    var objectCount: Int { inUse.count }
-
     /// Makes room in empty tables for so many versions.
     mutating func reserve(_ count: Int) {
         rows.reserve(count)

@@ -16,14 +16,14 @@ struct ChainOrder: ~Copyable, Sendable {
         case returned
     }
 
-    private var queues = InlineArray<4, DemandQueue<Chain>> { _ in DemandQueue() }
+    private var queues = InlineArray<4, DemandQueue> { _ in DemandQueue() }
 
     var count: Int { queues.indices.reduce(0) { $0 + queues[$1].count } }
 
     /// Puts a chain into a class and takes it out of any other.
     mutating func insert(_ chain: Chain, _ place: Class) {
         remove(chain)
-        queues[place.rawValue].insert(chain, lastWanted: chain.wantedUntil, rank: chain.firstRank)
+        queues[place.rawValue].insert(chain)
     }
 
     mutating func remove(_ chain: Chain) {
@@ -32,28 +32,28 @@ struct ChainOrder: ~Copyable, Sendable {
 
     /// Takes the first chain of a class; nil if Links name versions of all that are left.
     mutating func pop(_ place: Class, now: Int) -> Chain? {
-        let chain = queues[place.rawValue].popFirst { $0.wantedUntil }
+        let chain = queues[place.rawValue].popFirst()
         guard let chain, now < chain.pinnedUntil else { return chain }
         insert(chain, place)
         return nil
     }
 }
 
-/// A priority queue by the time of the last demand, the least wanted first.
+/// A priority queue of chains by the time of the last demand, the least wanted first.
 ///
 /// A renewed demand does not move an entry at once, which would cost a lock per request: the entry is
 /// corrected when it comes to the front. The order stays exact, because demand never moves to an earlier
-/// time. Operations cost O(log n), and nearly O(1) for elements wanted lately.
+/// time. Operations cost O(log n), and nearly O(1) for chains wanted lately.
 ///
 /// This is a binary heap of our own, because it needs `remove`. The library's heap cannot do that: removed
 /// entries stayed until they were the majority, and then an event loop that held the store's lock read
 /// 200,000 of them in 0.13 s.
-struct DemandQueue<Element: DemandQueueElement>: Sendable {
+struct DemandQueue: Sendable {
     private struct Entry: Sendable {
         var lastWanted: Int
         /// The tie breaker within a second: the older goes first.
         let rank: Int64
-        let element: Element
+        let chain: Chain
 
         func precedes(_ other: Entry) -> Bool {
             (lastWanted, rank) < (other.lastWanted, other.rank)
@@ -65,18 +65,18 @@ struct DemandQueue<Element: DemandQueueElement>: Sendable {
 
     var count: Int { entries.count }
 
-    /// Inserts an element; moves one that is here already.
-    mutating func insert(_ element: Element, lastWanted: Int, rank: Int64) {
-        remove(element)
-        entries.append(Entry(lastWanted: lastWanted, rank: rank, element: element))
+    /// Inserts a chain; moves one that is here already.
+    mutating func insert(_ chain: Chain) {
+        remove(chain)
+        entries.append(Entry(lastWanted: chain.wantedUntil, rank: chain.firstRank, chain: chain))
         rise(from: entries.count - 1)
     }
 
-    /// Removes an element wherever it stands; returns false if it is not here.
+    /// Removes a chain wherever it stands; returns false if it is not here.
     @discardableResult
-    mutating func remove(_ element: Element) -> Bool {
-        let place = element.queuePlace
-        guard entries.indices.contains(place), entries[place].element === element,
+    mutating func remove(_ chain: Chain) -> Bool {
+        let place = chain.queuePlace
+        guard entries.indices.contains(place), entries[place].chain === chain,
             let last = entries.popLast()
         else { return false }
         guard place < entries.count else { return true }
@@ -85,14 +85,14 @@ struct DemandQueue<Element: DemandQueueElement>: Sendable {
         return true
     }
 
-    /// Removes and returns the least wanted element; `lastWanted` returns the current time of its demand.
-    mutating func popFirst(lastWanted: (Element) -> Int) -> Element? {
+    /// Removes and returns the least wanted chain.
+    mutating func popFirst() -> Chain? {
         while !entries.indices.isEmpty {
             let first = entries[0]
-            let now = lastWanted(first.element)
+            let now = first.chain.wantedUntil
             guard now > first.lastWanted else {
-                remove(first.element)
-                return first.element
+                remove(first.chain)
+                return first.chain
             }
             entries[0].lastWanted = now
             sink(from: 0)
@@ -134,13 +134,6 @@ struct DemandQueue<Element: DemandQueueElement>: Sendable {
 
     private mutating func put(_ entry: Entry, at place: Int) {
         entries[place] = entry
-        entry.element.queuePlace = place
+        entry.chain.queuePlace = place
     }
-}
-
-/// An element of a `DemandQueue`, which remembers its place so that it can be removed from the middle.
-///
-/// It is in one queue at a time. Only the owner of the queue changes the place.
-protocol DemandQueueElement: AnyObject, Sendable {
-    var queuePlace: Int { get set }
 }

@@ -88,10 +88,7 @@ extension DictionaryStore {
     package func name(_ version: Version, replacing former: Version? = nil, until: Int, now: Int) -> Bool {
         let until = min(until, now + Self.pinSecondsMax)
         memory.advance(to: now)
-        let limits = memory.pinLimits
-        let isNamed = memory.state.withLock { state in
-            state.name(version, replacing: former, until: until, now: now, limits: limits)
-        }
+        let isNamed = memory.state.withLock { $0.name(version, replacing: former, until: until, now: now) }
         if isNamed { writer.schedule() }
         return isNamed
     }

@@ -60,7 +60,7 @@ extension StoreState {
                 chainsInProbation += 1
                 hasProbation = true
             }
-            status.chain.begin(with: version)
+            status.chain.begin(rank: version.rank)
         }
         count(version, chains: status.count == 1 ? 1 : 0, sign: 1)
         let isFirstReturn = version.hasReturned && !status.chain.hasReturned

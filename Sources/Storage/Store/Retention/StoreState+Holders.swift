@@ -4,7 +4,8 @@
 extension StoreState {
     /// Records that a client has come back with a version.
     mutating func advertised(_ version: Version, now: Int) {
-        guard let standing = retention.standing(of: version) else { return }
+        guard let version = index.same(as: version), let standing = retention.standing(of: version)
+        else { return }
         // With several holders it is unknown whose silence ends. The time since the last offer is the longest
         // possible.
         let since = version.holders > 1 ? version.lastOffered : version.lastContact
@@ -31,11 +32,12 @@ extension StoreState {
     /// A version passes trust on at most as often as it has holders. If a client advertises a popular digest
     /// a thousand times, most of its offers count as a newcomer's.
     mutating func offered(_ version: Version, over former: Version?, now: Int) {
-        guard retention.standing(of: version) != nil else { return }
+        // The body may have returned since the caller found it: the object in the index counts.
+        guard let version = index.same(as: version) else { return }
         version.recordContact(at: now)
         version.lastOffered = now
         if former?.id != version.id {
-            if let former, passOn(from: former, now: now) {
+            if let former = former.flatMap(index.same), passOn(from: former, now: now) {
                 noteReturn(version)
                 former.successor = version.id
             }
@@ -48,7 +50,6 @@ extension StoreState {
 
     /// Takes a holder from a version; returns false if no holder of it could have come.
     private mutating func passOn(from former: Version, now: Int) -> Bool {
-        guard retention.standing(of: former) != nil else { return false }
         former.handedOnAt = now
         pending.recordDemand(of: former.id, now: now)
         guard former.holders == 0 else {
@@ -71,7 +72,7 @@ extension StoreState {
 
     /// Adds what another node says: so many holders more or fewer, and the time at which it last saw one.
     mutating func addHolders(to version: Version, _ change: Int, contact: Int, now: Int) {
-        guard retention.standing(of: version) != nil else { return }
+        guard let version = index.same(as: version) else { return }
         version.addHolders(change)
         if contact > 0 {
             version.recordContact(at: contact)
