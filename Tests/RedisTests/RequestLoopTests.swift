@@ -25,7 +25,7 @@ struct RequestLoopTests {
 
         /// True once all of so many connections have been made ready; each takes four commands, and one has a fifth.
         func hasReady(_ connections: Int) -> Bool {
-            counts.connections == connections && counts.commands[.ok, default: 0] > 4 * connections
+            counts.connections == connections && counts.commands["ok", default: 0] > 4 * connections
         }
 
         var counts: RedisStatistics { client.counts }

@@ -18,7 +18,7 @@ struct AdminAPI: Sendable {
                 .ok, MetricSample.text(status.snapshot().samples), contentType: MetricSample.contentType)
         case .status: .json(StatusReport(status, status.snapshot()))
         case .routes: .json(RouteReports(status.snapshot()))
-        case .history: .json(status.history.report)
+        case .history: .json(["points": status.history.points])
         case .chains: chains(try ChainQuery(request.query))
         case .report: .json(status.report())
         case .configuration: configuration(asYAML: request.prefersYAML)
@@ -92,6 +92,15 @@ struct AdminRequest: Sendable {
     init(_ head: RequestHead) {
         query = head.target.query
         accept = head.headers.joined(.accept)
+    }
+
+    /// Returns what is made, or the refusal in the media type that the client accepts.
+    func response(_ make: () throws(AdminRefusal) -> AdminResponse) -> AdminResponse {
+        do throws(AdminRefusal) {
+            return try make()
+        } catch {
+            return AdminResponse(error, accept: accept)
+        }
     }
 
     /// True if the client names YAML and not JSON.

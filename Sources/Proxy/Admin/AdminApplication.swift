@@ -27,11 +27,11 @@ final class AdminApplication: Application {
         _ head: consuming RequestHead, framing: BodyFraming, on stream: any ResponseStream
     ) -> any RequestHandler {
         let head = head
-        let exchange = AdminExchange(stream, isHead: head.method == .head)
+        let exchange = AdminExchange(stream, head)
         do throws(AdminRefusal) {
             try begin(head, framing, exchange, peer: stream.peer)
         } catch {
-            exchange.answer(AdminResponse(error, accept: head.headers.joined(.accept)))
+            exchange.refuse(error)
         }
         return exchange
     }
@@ -57,30 +57,17 @@ final class AdminApplication: Application {
         {
             throw refusal
         }
-        let request = AdminRequest(head)
-        guard isChange else { return answer(resource, request, exchange) }
+        guard isChange else { return answer(resource, exchange) }
         exchange.whenWhole(framing, head) { [unowned self, unowned exchange] body in
-            guard resource != .purge else {
-                answerLater(resource, request, exchange)
-                return nil
-            }
-            return Self.response(to: request) { () throws(AdminRefusal) in
-                try api.change(resource, body: body)
-            }
+            guard resource != .purge else { return answerLater(resource, exchange) }
+            exchange.answer(
+                exchange.request.response { () throws(AdminRefusal) in
+                    try api.change(resource, body: body)
+                })
         }
     }
 
-    private static func response(
-        to request: AdminRequest, _ make: () throws(AdminRefusal) -> AdminResponse
-    ) -> AdminResponse {
-        do throws(AdminRefusal) {
-            return try make()
-        } catch {
-            return AdminResponse(error, accept: request.accept)
-        }
-    }
-
-    private func answer(_ resource: AdminResource, _ request: AdminRequest, _ exchange: AdminExchange) {
+    private func answer(_ resource: AdminResource, _ exchange: AdminExchange) {
         switch resource {
         case .page: exchange.answer(AdminPage.response)
         case .health: answerHealth(exchange)
@@ -88,7 +75,7 @@ final class AdminApplication: Application {
             exchange.answer(
                 status.unreadiness.map { AdminResponse(.serviceUnavailable, $0) }
                     ?? AdminResponse(.ok, "ready"))
-        default: answerLater(resource, request, exchange)
+        default: answerLater(resource, exchange)
         }
     }
 
@@ -105,15 +92,15 @@ final class AdminApplication: Application {
         }
     }
 
-    private func answerLater(_ resource: AdminResource, _ request: AdminRequest, _ exchange: AdminExchange) {
+    private func answerLater(_ resource: AdminResource, _ exchange: AdminExchange) {
         let token = core.add(exchange)
         exchange.token = token
         let loop = core.loop
-        let isLost = exchange.isLost
+        let (isLost, request) = (exchange.isLost, exchange.request)
         (resource == .purge ? purges : queue).async { [api] in
             // Clients that gave up while others were served cost the next one no time.
             guard !isLost.withLock({ $0 }) else { return }
-            let response = Self.response(to: request) { () throws(AdminRefusal) in
+            let response = request.response { () throws(AdminRefusal) in
                 try api.response(resource, request)
             }
             loop.execute { core in core.handler(token, as: AdminExchange.self)?.answer(response) }

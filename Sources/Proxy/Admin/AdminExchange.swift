@@ -4,27 +4,26 @@ internal import Primitives
 final class AdminExchange: Handler, RequestHandler {
     private let stream: any ResponseStream
     private let isHead: Bool
+    let request: AdminRequest
     /// The registration on the loop while another thread prepares the response.
     var token: Token?
     /// True once the client has left, for that other thread.
     let isLost = Guarded(false)
-    /// The change to make once the request's body has arrived; it gives nil if the response comes later.
-    private var work: (([UInt8]) -> AdminResponse?)?
+    /// The change to make once the request's body has arrived; it answers, now or later.
+    private var work: (([UInt8]) -> Void)?
     private var body: [UInt8] = []
 
     private static let bodyBytesMax = 64 * 1024
 
-    init(_ stream: any ResponseStream, isHead: Bool) {
+    init(_ stream: any ResponseStream, _ head: RequestHead) {
         self.stream = stream
-        self.isHead = isHead
+        isHead = head.method == .head
+        request = AdminRequest(head)
     }
 
     /// Does the work and responds once the request is complete.
-    func whenWhole(_ framing: BodyFraming, _ head: RequestHead, work: @escaping ([UInt8]) -> AdminResponse?) {
-        if !framing.hasBody {
-            if let response = work([]) { answer(response) }
-            return
-        }
+    func whenWhole(_ framing: BodyFraming, _ head: RequestHead, work: @escaping ([UInt8]) -> Void) {
+        guard framing.hasBody else { return work([]) }
         self.work = work
         if head.headers.contains(.expect) { stream.sendInterim(ResponseHead(status: .continue)) }
     }
@@ -33,6 +32,9 @@ final class AdminExchange: Handler, RequestHandler {
         release()
         stream.respond(answer.head, answer.body, isHead: isHead)
     }
+
+    /// Refuses the request, in the media type that the client accepts.
+    func refuse(_ refusal: AdminRefusal) { answer(AdminResponse(refusal, accept: request.accept)) }
 
     private func release() {
         if let token { stream.core.remove(token) }
@@ -45,19 +47,16 @@ final class AdminExchange: Handler, RequestHandler {
         guard work != nil else { return }
         body.append(bytes)
         guard body.count > Self.bodyBytesMax else { return }
-        let refusal = AdminRefusal(.contentTooLarge, "The request's body is too large.")
-        answer(AdminResponse(refusal, accept: nil))
+        refuse(AdminRefusal(.contentTooLarge, "The request's body is too large."))
     }
 
     func receivedEnd(trailers: Headers) {
-        guard let work else { return }
-        self.work = nil
-        if let response = work(body) { answer(response) }
+        exchange(&work, with: nil)?(body)
     }
 
     func malformed(_ error: ParseError) {
         guard work != nil else { return stream.abort() }
-        answer(AdminResponse(AdminRefusal(.badRequest, "The request's body is malformed."), accept: nil))
+        refuse(AdminRefusal(.badRequest, "The request's body is malformed."))
     }
 
     func drained() {}

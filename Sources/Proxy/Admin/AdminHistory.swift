@@ -5,21 +5,15 @@ internal import Primitives
 ///
 /// Safe from any thread.
 final class AdminHistory: Sendable {
-    /// The response to `/history`.
-    struct Report: Encodable, Sendable {
-        /// The totals since the start of the process, at one moment.
-        struct Point: Encodable, Sendable {
-            var ageSeconds = 0.0
-            let requests: Int
-            let deltas: Int
-            let notModified: Int
-            let sentBytes: Int
-            let plainBytes: Int
-            let codingSeconds: Double
-        }
-
-        /// The oldest first.
-        let points: [Point]
+    /// The totals since the start of the process, at one moment.
+    struct Point: Encodable, Sendable {
+        var ageSeconds = 0.0
+        let requests: Int
+        let deltas: Int
+        let notModified: Int
+        let sentBytes: Int
+        let plainBytes: Int
+        let codingSeconds: Double
     }
 
     static let intervalSeconds = 10
@@ -27,20 +21,20 @@ final class AdminHistory: Sendable {
     static let countMax = 31
 
     private let queue = DispatchQueue(label: "dictum.admin.history", qos: .utility)
-    private let recent = Guarded<[(nanoseconds: Int64, point: Report.Point)]>([])
+    private let recent = Guarded<[(nanoseconds: Int64, point: Point)]>([])
     private let isOver = Guarded(false)
 
     /// Records totals now and every few seconds, until `stop`.
     ///
     /// - Parameter read: reads the totals, on a queue of its own where it may block; nil if there is nobody to show them to.
-    func start(_ read: @escaping @Sendable () -> Report.Point?) {
+    func start(_ read: @escaping @Sendable () -> Point?) {
         queue.async { [weak self] in self?.record(read) }
     }
 
     /// Ends the recording; a reading in progress may still end.
     func stop() { isOver.withLock { $0 = true } }
 
-    private func record(_ read: @escaping @Sendable () -> Report.Point?) {
+    private func record(_ read: @escaping @Sendable () -> Point?) {
         guard !isOver.withLock({ $0 }) else { return }
         if let point = read() {
             recent.withLock { recent in
@@ -53,14 +47,14 @@ final class AdminHistory: Sendable {
         }
     }
 
-    var report: Report {
+    /// The totals of the past, the oldest first.
+    var points: [Point] {
         let now = SystemClock.monotonicNanoseconds
-        return Report(
-            points: recent.withLock { $0 }.map { nanoseconds, point in
-                var point = point
-                point.ageSeconds = Double(now - nanoseconds) / 1e9
-                return point
-            })
+        return recent.withLock { $0 }.map { nanoseconds, point in
+            var point = point
+            point.ageSeconds = Double(now - nanoseconds) / 1e9
+            return point
+        }
     }
 }
 
@@ -68,7 +62,7 @@ extension AdminStatus {
     /// Returns the totals of now, or nil without an admin listener; blocks.
     ///
     /// It reads few counters, because it runs all the time.
-    func totals() -> AdminHistory.Report.Point? {
+    func totals() -> AdminHistory.Point? {
         let context = context
         guard context.configuration.admin != nil else { return nil }
         let routes = context.routeNames.texts

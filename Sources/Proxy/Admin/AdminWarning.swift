@@ -29,14 +29,10 @@ struct AdminWarning: Encodable, Sendable, Equatable {
     }
 
     static func configured(_ configuration: Configuration) -> [AdminWarning] {
-        configuration.warnings.map { problem in
-            AdminWarning(
-                severity: .warning, source: .configuration,
-                text: "line \(problem.line), column \(problem.column): \(problem.text)")
+        let problems = configuration.warnings.map { "line \($0.line), column \($0.column): \($0.text)" }
+        return (problems + [DescriptorLimit.shortage(of: configuration)].compactMap(\.self)).map {
+            AdminWarning(severity: .warning, source: .configuration, text: $0)
         }
-            + [DescriptorLimit.shortage(of: configuration)].compactMap { text in
-                text.map { AdminWarning(severity: .warning, source: .configuration, text: $0) }
-            }
     }
 
     static func logged(_ entries: [RecentEvents.Entry]) -> [AdminWarning] {

@@ -84,30 +84,6 @@ struct PurgeRequest: Sendable, Equatable {
             }
             order.owners = Set(owners)
         }
-        let outcome = context.purge(order, isDryRun: isDryRun)
-        return PurgeReport(outcome, isDryRun: isDryRun)
-    }
-}
-
-/// The response to `/purge`.
-package struct PurgeReport: Codable, Equatable, Sendable {
-    package let dryRun: Bool
-    package let removedVersions: Int
-    /// Of those, the versions of private routes and of personal responses.
-    package let removedPersonalVersions: Int
-    package let removedBytes: Int
-    /// True if their bytes on disk are overwritten, false if the disk fails or another process has yet to do it; nil if nothing was
-    /// done.
-    package let erased: Bool?
-    /// True if the nodes that share the store were told; nil without `store.shared`, or if nothing was done.
-    package let otherNodesTold: Bool?
-
-    init(_ outcome: ProxyContext.PurgeOutcome, isDryRun: Bool) {
-        dryRun = isDryRun
-        removedVersions = outcome.versions.count
-        removedPersonalVersions = outcome.versions.count { $0.chainKey.scope.isSealed }
-        removedBytes = outcome.versions.reduce(0) { $0 + $1.bytes }
-        erased = outcome.areErased
-        otherNodesTold = outcome.areOthersTold
+        return context.purge(order, isDryRun: isDryRun)
     }
 }

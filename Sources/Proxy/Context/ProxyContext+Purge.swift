@@ -4,23 +4,15 @@ internal import Primitives
 internal import Storage
 
 extension ProxyContext {
-    struct PurgeOutcome: Sendable {
-        let versions: [Storage.Version]
-        /// True if their bytes on disk are overwritten; nil if nothing was done.
-        let areErased: Bool?
-        /// True if the shared store has the order for the other nodes; nil without one, or if nothing was done.
-        let areOthersTold: Bool?
-    }
-
     /// Removes versions on this node, from the shared store and on the other nodes; with `isDryRun` finds those of this
     /// node only.
     ///
     /// Blocks: never call it on an event loop.
-    func purge(_ order: PurgeOrder, isDryRun: Bool = false) -> PurgeOutcome {
+    func purge(_ order: PurgeOrder, isDryRun: Bool = false) -> PurgeReport {
         let purged = purgeHere(order, isDryRun: isDryRun)
-        return PurgeOutcome(
-            versions: purged.versions, areErased: isDryRun ? nil : purged.areErased,
-            areOthersTold: isDryRun ? nil : sharedMemory?.tellAndWait(order, removed: purged.versions))
+        return PurgeReport(
+            purged, isDryRun: isDryRun,
+            othersTold: isDryRun ? nil : sharedMemory?.tellAndWait(order, removed: purged.versions))
     }
 
     private func purgeHere(_ order: PurgeOrder, isDryRun: Bool = false) -> Purged {
@@ -71,4 +63,27 @@ struct LeavingUsers: Sendable {
     }
 
     mutating func take() -> Set<IdentityTag> { exchange(&owners, with: []) }
+}
+
+/// The response to `/purge`.
+package struct PurgeReport: Codable, Equatable, Sendable {
+    package let dryRun: Bool
+    package let removedVersions: Int
+    /// Of those, the versions of private routes and of personal responses.
+    package let removedPersonalVersions: Int
+    package let removedBytes: Int
+    /// True if their bytes on disk are overwritten, false if the disk fails or another process has yet to do it; nil if nothing was
+    /// done.
+    package let erased: Bool?
+    /// True if the nodes that share the store were told; nil without `store.shared`, or if nothing was done.
+    package let otherNodesTold: Bool?
+
+    init(_ purged: Purged, isDryRun: Bool, othersTold: Bool?) {
+        dryRun = isDryRun
+        removedVersions = purged.versions.count
+        removedPersonalVersions = purged.versions.count { $0.chainKey.scope.isSealed }
+        removedBytes = purged.versions.reduce(0) { $0 + $1.bytes }
+        erased = isDryRun ? nil : purged.areErased
+        otherNodesTold = othersTold
+    }
 }

@@ -145,7 +145,7 @@ extension SharedMemory {
     // MARK: Versions that are not there
 
     private func missed(_ name: SharedName, _ urgency: RedisUrgency) {
-        if forget(name) { announceLost([name]) }
+        if forget(name) { announce([name], as: SharedNews.Entry.lost) }
         end(name, urgency, .miss)
     }
 
@@ -166,10 +166,10 @@ extension SharedMemory {
         let bodyBytes = state.withLock { $0.index.news(of: name)?.bytes ?? 0 }
         let keys =
             parts.map { [key] + names.partKeys(of: key, parts: $0) }
-            ?? names.keys(of: key, bodyBytes: bodyBytes)
+            ?? names.keys(of: name, bodyBytes: bodyBytes)
         forget(name)
         try? client.send([.delete(keys.map { Array($0.utf8) })], .background) { [self] _ in
-            announceLost([name])
+            announce([name], as: SharedNews.Entry.lost)
         }
         if corruptReminder.take(now: SystemClock.monotonicNanoseconds / 1_000_000) {
             report(
@@ -180,9 +180,6 @@ extension SharedMemory {
                     """))
         }
     }
-
-    /// Tells the other nodes that versions are gone, so that one that has them writes them again.
-    func announceLost(_ lost: [SharedName]) { announce(lost, as: SharedNews.Entry.lost) }
 
     /// Tells the other nodes something about versions.
     func announce(_ versions: [SharedName], as field: [UInt8]) {

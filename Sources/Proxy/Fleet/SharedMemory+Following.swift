@@ -63,7 +63,7 @@ extension SharedMemory {
             }
             tellWaiting()
             repeatUnknown()
-            tellNode()
+            append(demand: [])
         case .restarted(Self.demandPlace): following.withLock { $0.restartDemand() }
         case .restarted(let place): forgetNews(of: place)
         case .interrupted: state.withLock { $0.hasCaughtUp = false }
@@ -100,7 +100,9 @@ extension SharedMemory {
                 let isRecent = announcedAt > now - 60
                 for name in SharedNews.readNames(value) { heedSuperseded(name, isRecent: isRecent) }
             } else if name == SharedNews.Entry.promises {
-                heedPromises(SharedNews.readPromises(value))
+                state.withLock { state in
+                    for promise in SharedNews.readPromises(value) { state.promises.insert(promise) }
+                }
             } else if name == PurgeOrder.entry, !isOwn(entry), let time = timeOfOrder(entry) {
                 heedPurge(value, at: time, isFormer: isFormer(entry))
             }
@@ -331,7 +333,7 @@ extension SharedMemory {
         }
         let keys = gone.flatMap { name in
             let bytes = state.withLock { $0.index.news(of: name)?.bytes ?? 0 }
-            return names.key(of: name).map { names.keys(of: $0, bodyBytes: bytes) } ?? []
+            return names.keys(of: name, bodyBytes: bytes)
         }
         guard !keys.isEmpty else { return }
         state.withLock { state in
@@ -343,8 +345,6 @@ extension SharedMemory {
             }
         }
     }
-
-    private func tellNode() { append(demand: []) }
 
     /// Appends an entry about holders; calls `onFailure` if it is surely not there.
     private func append(
@@ -376,9 +376,7 @@ extension SharedMemory {
         let due = SystemClock.unixSeconds - Self.lifeSeconds / 2
         let old = state.withLock { $0.index.due(wanted, before: due) }
         guard !old.isEmpty else { return }
-        let keys = old.flatMap { news in
-            names.key(of: news.name).map { names.keys(of: $0, bodyBytes: news.bytes) } ?? []
-        }
+        let keys = old.flatMap { names.keys(of: $0.name, bodyBytes: $0.bytes) }
         // Nodes that hear of a renewal renew nothing for days. So they hear of it only if it has succeeded.
         guard lengthenLives(of: keys) else { return }
         for news in old where news.name.isSealed {

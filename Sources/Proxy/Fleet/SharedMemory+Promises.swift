@@ -66,12 +66,6 @@ extension SharedMemory {
     /// Returns the announcement of an id that some node has promised.
     func promise(_ tag: PromisedTag) -> PromisedIDs.Promise? { state.withLock { $0.promises.promise(tag) } }
 
-    func heedPromises(_ promises: [PromisedIDs.Promise]) {
-        state.withLock { state in
-            for promise in promises { state.promises.insert(promise) }
-        }
-    }
-
     /// Announces those ids of a version again that no announcement names, or all; returns true if there are some.
     @discardableResult
     func repeatPromises(of version: Storage.Version, all: Bool = false) -> Bool {

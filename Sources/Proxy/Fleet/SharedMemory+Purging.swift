@@ -183,9 +183,7 @@ extension SharedMemory {
         state.withLock { state in
             for one in all { state.index.remove(one.name) }
         }
-        return all.flatMap { one in
-            names.key(of: one.name).map { names.keys(of: $0, bodyBytes: one.bytes) } ?? []
-        }.map { Array($0.utf8) }
+        return all.flatMap { names.keys(of: $0.name, bodyBytes: $0.bytes) }.map { Array($0.utf8) }
     }
 
     /// Removes keys from the shared store, now or as soon as it can be reached.

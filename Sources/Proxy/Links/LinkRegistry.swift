@@ -35,10 +35,6 @@ final class LinkRegistry: Sendable {
         /// The hosts that were given a built dictionary since the start.
         var builtFor: Set<String> = []
 
-        mutating func changeLedger(of chain: Int, _ change: (inout AnnouncementLedger) -> Void) {
-            chains.changeIfPresent(chain) { change(&$0.ledger) }
-        }
-
         /// Watches a name from its first use after a restart.
         mutating func watch(_ named: Version, lifeSeconds: Int, now: Int) {
             guard worths[named.id] == nil, worths.count < LinkRegistry.watchedMax else { return }
@@ -99,7 +95,7 @@ final class LinkRegistry: Sendable {
 
     /// Changes the ledger of a chain, given by its hash, if the chain is known.
     func changeLedger(of chain: Int, _ change: (inout AnnouncementLedger) -> Void) {
-        state.withLock { $0.changeLedger(of: chain, change) }
+        state.withLock { $0.chains.changeIfPresent(chain) { change(&$0.ledger) } }
     }
 
     func recordUser(of version: Version, client: UInt128) {
@@ -112,7 +108,9 @@ final class LinkRegistry: Sendable {
             guard let worth = state.worths[version.id] else { return }
             let measured = state.chains[version.chainKey]?.savings.plainPerMille
             let saved = bodyBytes * (measured ?? worth.plainPerMille) / 1000 - sentBytes
-            state.changeLedger(of: version.chainKey.hashValue) { $0.recordSaving(saved, of: client) }
+            state.chains.changeIfPresent(version.chainKey.hashValue) {
+                $0.ledger.recordSaving(saved, of: client)
+            }
         }
     }
 
@@ -121,8 +119,8 @@ final class LinkRegistry: Sendable {
             // What is not watched saves nothing by this ledger, so that it costs nothing either.
             guard state.worths[version.id] != nil else { return }
             state.worths[version.id]?.recordHolder(client)
-            state.changeLedger(of: version.chainKey.hashValue) {
-                $0.recordCost(sentBytes, of: client, at: now)
+            state.chains.changeIfPresent(version.chainKey.hashValue) {
+                $0.ledger.recordCost(sentBytes, of: client, at: now)
             }
         }
     }

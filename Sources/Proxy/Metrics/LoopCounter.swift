@@ -73,11 +73,7 @@ struct LoopCounter: LoopSeries {
     }
 
     /// Adds to the count at a position among the combinations of labels, of which the last varies fastest.
-    mutating func add(_ count: Int = 1, at index: Int = 0) {
-        counts[index] += count
-    }
-
-    mutating func add(_ count: Int = 1, row: Int, at index: Int = 0) {
+    mutating func add(_ count: Int = 1, row: Int = 0, at index: Int = 0) {
         let cell = row * width + index
         if cell >= counts.count { counts.grow(toRows: row + 1, of: width) }
         counts[cell] += count

@@ -56,17 +56,12 @@ struct MetricSample: Sendable, Equatable {
         return samples + [MetricSample(metric, labels, total, suffix: "_count")]
     }
 
-    private struct Series: Hashable {
-        let name: String
-        let labels: [String]
-    }
-
     /// Returns one sample per series, in the order of their first appearance.
     static func summed(_ samples: [MetricSample]) -> [MetricSample] {
         var sums: [MetricSample] = []
-        var indexes: [Series: Int] = [:]
+        var indexes: [[String]: Int] = [:]
         for sample in samples {
-            let series = Series(name: sample.metric.name + sample.suffix, labels: sample.labels)
+            let series = [sample.metric.name + sample.suffix] + sample.labels
             if let index = indexes[series] {
                 let sum = sums[index].count + sample.count
                 sums[index] = MetricSample(

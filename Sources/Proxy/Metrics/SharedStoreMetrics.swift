@@ -12,7 +12,7 @@ extension RedisStatistics: MetricSource {
             .each(
                 "dictum_shared_store_commands_total", by: "result", "Commands to the shared store, by result."
             ) { statistics in
-                CommandResult.allCases.map { ($0.rawValue, statistics.commands[$0] ?? 0) }
+                results.map { ($0, statistics.commands[$0] ?? 0) }
             },
             .each(
                 "dictum_shared_store_errors_total", by: "code",

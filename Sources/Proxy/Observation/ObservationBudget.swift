@@ -10,11 +10,6 @@ struct ObservationBudget: Sendable {
     /// The debt beyond which no work begins, in nanoseconds of allowance.
     private static let debtNanoseconds: Int64 = 2_000_000_000
 
-    /// The share of one core.
-    var cpuShare: Double {
-        get { allowance.cpuShare }
-        set { allowance.cpuShare = newValue }
-    }
     /// The clients are those whose number is a multiple of two to this power.
     private(set) var halvings = 0
     /// The processor time since the start.
@@ -22,7 +17,7 @@ struct ObservationBudget: Sendable {
     /// The time in which routes were observed.
     var observing: Stopwatch
     /// The processor time that may be spent.
-    private var allowance: ProcessorAllowance
+    var allowance: ProcessorAllowance
     private var periodBegan: Int64
     private var spentInPeriod: Int64 = 0
 
@@ -51,9 +46,6 @@ struct ObservationBudget: Sendable {
         allowance.owes(lessThan: Self.debtNanoseconds, now: now)
     }
 
-    /// Returns true if there is time left for work that may be left out.
-    func hasPlenty(now: Int64) -> Bool { allowance.hasPlenty(now: now) }
-
     mutating func charge(_ nanoseconds: Int64, now: Int64) {
         allowance.charge(nanoseconds, now: now)
         spentNanoseconds += nanoseconds
@@ -67,9 +59,9 @@ struct ObservationBudget: Sendable {
     mutating func renew(now: Int64) {
         guard now - periodBegan >= Self.periodNanoseconds else { return }
         let used = Double(spentInPeriod) / Double(now - periodBegan)
-        if used > cpuShare {
+        if used > allowance.cpuShare {
             halvings = min(halvings + 1, Self.halvingsMax)
-        } else if used < cpuShare / 4 {
+        } else if used < allowance.cpuShare / 4 {
             halvings = max(halvings - 1, 0)
         }
         (periodBegan, spentInPeriod) = (now, 0)

@@ -41,7 +41,7 @@ final class Observer: Sendable {
     func adopt(_ configuration: Configuration) {
         let (now, observed) = (SystemClock.monotonicNanoseconds, configuration.observedRoutes)
         budget.withLock {
-            $0.cpuShare = configuration.observe.cpuShare
+            $0.allowance.cpuShare = configuration.observe.cpuShare
             $0.observing.run(!observed.isEmpty, now: now)
         }
         routes.withLock { $0.adopt(observed, now: now) }
@@ -55,7 +55,8 @@ final class Observer: Sendable {
     var cost: SavingsReport.Observing {
         let budget = budget.withLock { $0 }
         return .init(
-            cpuAllowed: budget.cpuShare, cpuUsed: budget.cpuUsed(now: SystemClock.monotonicNanoseconds),
+            cpuAllowed: budget.allowance.cpuShare,
+            cpuUsed: budget.cpuUsed(now: SystemClock.monotonicNanoseconds),
             cpuSeconds: Double(budget.spentNanoseconds) / 1e9, clientShare: budget.clientShare)
     }
 
@@ -171,7 +172,7 @@ final class Observer: Sendable {
     }
 
     func hasPlenty() -> Bool {
-        budget.withLock { $0.hasPlenty(now: SystemClock.monotonicNanoseconds) }
+        budget.withLock { $0.allowance.hasPlenty(now: SystemClock.monotonicNanoseconds) }
     }
 
     /// Compares a body with the newest version, else hashes it; counts and drops one that cannot become a version.

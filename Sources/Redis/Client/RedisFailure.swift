@@ -1,11 +1,11 @@
 /// A reason why commands have no reply.
-package enum RedisFailure: Error, Sendable, Equatable {
+package enum RedisFailure: String, Error, Sendable, CaseIterable {
     /// The circuit breaker is open: the server failed recently. Nothing was sent.
     case unavailable
     /// Too many commands or bytes wait for replies. Nothing was sent.
     case busy
     /// The deadline passed. The server may still execute the commands.
-    case timedOut
+    case timedOut = "timeout"
     /// The connection ended. The server may have executed the commands.
     case lost
 }

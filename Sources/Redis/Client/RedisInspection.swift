@@ -27,9 +27,7 @@ package struct RedisInspection: Sendable {
         switch session.ask([RedisCommand("INFO")])?.first {
         case .bytes(let text)?:
             let info = RedisInfo(String(text.span))
-            let isValkey = info["valkey_version"] != nil
-            name =
-                isValkey ? "valkey \(info["valkey_version"] ?? "")" : "redis \(info["redis_version"] ?? "")"
+            name = info["valkey_version"].map { "valkey \($0)" } ?? "redis \(info["redis_version"] ?? "")"
             found = RedisAdvice.findings(info)
         case .error(let error)?:
             found = [.advice("it does not tell its state: \(error.advice ?? error.message)")]

@@ -22,13 +22,7 @@ final class RedisResolver: Sendable {
 
     /// Calls `onEnd` once, on the queue.
     func resolve(_ settings: RedisSettings, onEnd: @escaping @Sendable (Result<Target, Failure>) -> Void) {
-        queue.async {
-            do throws(Failure) {
-                onEnd(.success(try Self.target(of: settings)))
-            } catch {
-                onEnd(.failure(error))
-            }
-        }
+        queue.async { onEnd(Result { () throws(Failure) in try Self.target(of: settings) }) }
     }
 
     // Files are read again for each connection, so that a new authority or password needs no restart.

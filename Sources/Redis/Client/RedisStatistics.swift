@@ -1,9 +1,8 @@
 package struct RedisStatistics: Sendable {
-    package enum CommandResult: String, Sendable, CaseIterable {
-        case ok, error, timeout, lost, unavailable, busy
-    }
+    /// The results of commands: a reply, an error reply, and the failures.
+    package static let results = ["ok", "error"] + RedisFailure.allCases.map(\.rawValue)
 
-    package fileprivate(set) var commands: [CommandResult: Int] = [:]
+    package fileprivate(set) var commands: [String: Int] = [:]
     /// The error replies by their code; codes without a name of their own count as `other`.
     package fileprivate(set) var errors: [String: Int] = [:]
     package var bytesSent = 0
@@ -27,7 +26,7 @@ package struct RedisStatistics: Sendable {
         for reply in replies {
             let error = reply.error.flatMap { $0.isMissingKey ? nil : $0 }
             if let error { count(error) }
-            commands[error == nil ? .ok : .error, default: 0] += 1
+            commands[error == nil ? "ok" : "error", default: 0] += 1
         }
     }
 
@@ -36,14 +35,7 @@ package struct RedisStatistics: Sendable {
     }
 
     mutating func count(_ failure: RedisFailure, _ count: Int) {
-        let result: CommandResult =
-            switch failure {
-            case .unavailable: .unavailable
-            case .busy: .busy
-            case .timedOut: .timeout
-            case .lost: .lost
-            }
-        commands[result, default: 0] += count
+        commands[failure.rawValue, default: 0] += count
     }
 }
 

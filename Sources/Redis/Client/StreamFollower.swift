@@ -96,7 +96,7 @@ final class StreamFollower: RedisLaneOwner {
             let isOtherServer = noteServer(replies.last)
             for (index, reply) in replies.dropLast().enumerated() {
                 guard let facts = StreamFacts(reply) else { return refuse(reply) }
-                guard progress[index].adopt(facts) == .broken || isOtherServer else { continue }
+                guard progress[index].adopt(facts) || isOtherServer else { continue }
                 progress[index].restart(facts)
                 readAllAt = nil
                 owesCaughtUp = true

@@ -18,8 +18,6 @@ struct StreamProgress: Sendable {
     /// Notes that no entry is left, as where the last one was deleted.
     mutating func noteEnd() { goal = min(goal, last) }
 
-    enum Continuity { case unbroken, broken }
-
     /// Begins again with the first entry.
     ///
     /// The numbers are the server's, and may be any.
@@ -29,19 +27,19 @@ struct StreamProgress: Sendable {
         goal = facts.lastID
     }
 
-    /// Adopts the server's facts; returns `broken` if entries may be missing, so that reading must begin again.
+    /// Adopts the server's facts; returns true if entries may be missing, so that reading must begin again.
     ///
     /// The number of entries ever added tells a trimmed stream from one that was made anew. Positions do not: after
     /// FLUSHALL they continue, since they are times.
-    mutating func adopt(_ facts: StreamFacts) -> Continuity {
+    mutating func adopt(_ facts: StreamFacts) -> Bool {
         guard let added else {
             restart(facts)
-            return .unbroken
+            return false
         }
         goal = max(goal, facts.lastID)
         let isTrimmed = facts.added &- facts.length > added
         let isAnew = facts.added < added || facts.lastID < last
-        return isTrimmed || isAnew ? .broken : .unbroken
+        return isTrimmed || isAnew
     }
 }
 

@@ -115,7 +115,8 @@ package struct SharedKeys: Sendable, Equatable {
     }
 
     /// Returns the key of a version and those of all parts that it may have, by the length of its body.
-    package func keys(of key: String, bodyBytes: Int) -> [String] {
+    package func keys(of name: SharedName, bodyBytes: Int) -> [String] {
+        guard let key = key(of: name) else { return [] }
         let parts = 1 + (bodyBytes + Self.factBytesMax) / SharedValue.bytesMax
         return [key] + partKeys(of: key, parts: min(parts, SharedValue.partsMax))
     }

@@ -115,9 +115,9 @@ extension [String: Any] {
         try waitUntil("both are counted") { status.totals()?.requests == 2 }
         let begin = SystemClock.monotonicNanoseconds
         history.start { status.totals() }
-        try waitUntil("the totals are recorded") { !history.report.points.isEmpty }
+        try waitUntil("the totals are recorded") { !history.points.isEmpty }
         history.stop()
-        let point = try #require(history.report.points.first)
+        let point = try #require(history.points.first)
         #expect(point.requests == 2 && point.deltas == 1 && point.codingSeconds > 0)
         #expect(point.sentBytes == first.count + delta.body.count && point.plainBytes > point.sentBytes)
         let seconds = Double(SystemClock.monotonicNanoseconds - begin) / 1e9

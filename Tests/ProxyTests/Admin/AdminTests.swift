@@ -115,7 +115,9 @@ private let typed = "Content-Type: application/json"
     @Test func `a body that is too large or malformed changes nothing`() throws {
         let proxy = try TestProxy(json(body))
         let large = [UInt8](repeating: 0x20, count: 65 * 1024)
-        #expect(try proxy.admin(off, "Host: localhost", typed, body: large).status == 413)
+        let refusal = try proxy.admin(
+            off, "Host: localhost", typed, "Accept: application/json", body: large)
+        #expect(refusal.status == 413 && refusal["Content-Type"] == "application/problem+json")
         let client = try WireSocket(port: TestProxy.port(proxy.server.adminEndpoint))
         client.send(wire(off, "Host: localhost", typed, "Transfer-Encoding: chunked") + [0x78, 0x0d, 0x0a])
         #expect(try client.receive().status == 400)

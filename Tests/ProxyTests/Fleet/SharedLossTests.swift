@@ -53,7 +53,7 @@ internal import Testing
             return told.withLock { $0 } > 0
         }
         try waitUntil("the command has ended") {
-            client.counts.commands[isExecuted ? .lost : .error] != nil
+            client.counts.commands[isExecuted ? "lost" : "error"] != nil
         }
         try untilAvailable()
         let gate = Gate()

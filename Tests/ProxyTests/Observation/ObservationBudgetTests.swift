@@ -60,7 +60,7 @@ internal import Testing
         budget.charge(1_600_000_000, now: 1)
         let mayBegin = budget.mayBegin(now: 2)
         #expect(!mayBegin)
-        let plenty = [90, 101].map { budget.hasPlenty(now: $0 * 1_000_000_000) }
+        let plenty = [90, 101].map { budget.allowance.hasPlenty(now: $0 * 1_000_000_000) }
         #expect(plenty == [false, true])
     }
 }
