@@ -292,7 +292,8 @@ extension SharedMemory {
             let some = store.takeDemand(max: Self.demandBatch, keys: commonKeys)
             guard !some.isEmpty else { continue }
             append(demand: SharedDemand.fields(of: some)) { [weak self] in self?.giveBack(some) }
-            renew(some.map(\.name))
+            // A chain in probation lives longer once it is established.
+            renew(some.map(\.name).filter { version($0)?.isProvisional != true })
             demands += some
         }
         publishAgain(demands)

@@ -6,8 +6,7 @@ internal import Synchronization
 package struct SharableVersion: Sendable {
     package let version: Version
     package var chainKey: ChainKey { version.chainKey }
-    /// True while its chain is in probation: few such versions are ever wanted again.
-    package var isProvisional: Bool { !version.chain.isEstablished }
+    package var isProvisional: Bool { version.isProvisional }
     let facts: VersionFacts
     package let body: Body
 

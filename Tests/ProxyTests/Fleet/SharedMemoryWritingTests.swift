@@ -257,6 +257,30 @@ final class SharedMemoryWritingTests {
         }
     }
 
+    @Test func `an offer alone gives a version of a chain in probation no longer life`() throws {
+        let body = SharedRecord.ofTest(1, in: chain).body
+        let candidate = VersionCandidate(
+            body, key: VersionKey(chain: chain, url: "/feed", variant: ""),
+            policy: AdmissionPolicy(startsInProbation: true))
+        let version = try memory.store.admit(candidate, now: SystemClock.unixSeconds)
+        let sharable = memory.store.sharable(version, body)
+        memory.publish([sharable])
+        try waitUntil("it is announced") { try server.command("XLEN", "dictum:1:news") == "1" }
+        var news = SharedNews(
+            of: sharable.record, named: SharedName(publicChain: chain, digest: version.digest))
+        news.isProvisional = true
+        memory.heed(
+            .entries(
+                stream: SharedMemory.newsPlace,
+                [.now(SharedNews.Entry.versions, SharedNews.batches([news])[0])]))
+        memory.tick()
+        try waitUntil("its holder is told") { try server.command("XLEN", "dictum:1:demand") == "1" }
+        // Its reply comes after those of the tick.
+        try send(RedisCommand("PING"), .background)
+        let key = try #require(try keys("dictum:1:v:*").first)
+        #expect(try Int(server.command("TTL", key)) ?? 0 <= SharedMemory.provisionalSeconds)
+    }
+
     @Test func `a version that regains a holder within the minute stays, and others go`() throws {
         let records = [1, 2].map { SharedRecord.ofTest($0, in: chain) }
         let places = try records.map { try put($0) }
