@@ -19,8 +19,8 @@ class Loads:
 
     A target is a server, a path and fields; or a server, the file of a list of requests, and None (see many.lua)."""
 
-    def __init__(self, rounds, seconds, connections=CONNECTIONS):
-        self.rounds, self.seconds, self.connections = rounds, seconds, connections
+    def __init__(self, rounds, seconds, connections=CONNECTIONS, processors=None):
+        self.rounds, self.seconds, self.connections, self.processors = rounds, seconds, connections, processors
 
     def finer(self, times):
         """Loads in so many times more rounds, each as much shorter, if it can be: for what differs little."""
@@ -29,6 +29,10 @@ class Loads:
     def over(self, connections):
         """The same loads over so many connections."""
         return Loads(self.rounds, self.seconds, connections)
+
+    def on(self, processors):
+        """The same loads, made by these processors alone."""
+        return Loads(self.rounds, self.seconds, self.connections, processors)
 
     def by_turns(self, targets):
         """The medians of each (server, path, fields)."""
@@ -56,23 +60,25 @@ class Loads:
 
     def _load(self, server, path, fields, seconds):
         before = server.processor_seconds()
-        report = wrk(server, path, fields, seconds, connections=self.connections)
+        report = wrk(server, path, fields, seconds, connections=self.connections, processors=self.processors)
         used = server.processor_seconds() - before
         return Load(
             rate=report["requests"] / report["microseconds"] * 1e6,
             microseconds=used / report["requests"] * 1e6, bytes=report["bytes"] / report["requests"])
 
 
-def wrk(server, path, fields, seconds, until=None, connections=CONNECTIONS):
+def wrk(server, path, fields, seconds, until=None, connections=CONNECTIONS, processors=None):
     """One load on a path, or with a list of requests; what it came to."""
     if fields is None:
-        return wrk_script(server, "many.lua", [path], seconds, until, connections=connections)
-    return wrk_script(server, "load.lua", [], seconds, until, path, fields, connections)
+        return wrk_script(server, "many.lua", [path], seconds, until, connections=connections, processors=processors)
+    return wrk_script(server, "load.lua", [], seconds, until, path, fields, connections, processors)
 
 
-def wrk_script(server, script, arguments, seconds, until=None, path="/", fields=None, connections=CONNECTIONS):
+def wrk_script(server, script, arguments, seconds, until=None, path="/", fields=None, connections=CONNECTIONS,
+               processors=None):
     """One load by a script; what it came to. It ends after these seconds, or as soon as `until()` says so."""
-    command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s", "-s", str(HERE / script)]
+    only = ["taskset", "-c", ",".join(map(str, sorted(processors)))] if processors else []
+    command = [*only, "wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s", "-s", str(HERE / script)]
     for name, value in (fields or {}).items():
         command += ["-H", f"{name}: {value}"]
     command += [f"{server.scheme}://127.0.0.1:{server.port}{path}", "--", *map(str, arguments)]

@@ -1,5 +1,6 @@
 """The servers that are compared, each a process of ours with its processor time, on free ports of loopback."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -63,6 +64,12 @@ class Server:
                     return
             time.sleep(interval)
         raise SystemExit(f"{self.name} did not start:\n{self.log.read_text(errors='replace')}")
+
+    def keep_to(self, processors):
+        """Runs the server and its workers on these processors alone."""
+        for pid in [self.process.pid, *_children(self.process.pid)]:
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                os.sched_setaffinity(int(thread), processors)
 
     def processor_seconds(self):
         """What the server and its workers have used so far, as user and in the kernel."""
@@ -289,6 +296,24 @@ def _nginx(directory, name, server):
         "events { worker_connections 4096; }\n"
         f"http {{ access_log off; sendfile on; tcp_nopush on; keepalive_requests 100000000; {temporary}\n{server}\n}}\n")
     return ["nginx", "-e", "stderr", "-p", str(directory), "-c", str(config)]
+
+
+@contextlib.contextmanager
+def apart(measured, others):
+    """Gives the measured servers one processor, and the others the rest, which the load gets as well: as on machines of
+    their own, what the load and the origin cost is not taken from the server. Yields the rest."""
+    every = os.sched_getaffinity(0)
+    one = {min(every)}
+    rest = every - one or one
+    for server in measured:
+        server.keep_to(one)
+    for server in others:
+        server.keep_to(rest)
+    try:
+        yield rest
+    finally:
+        for server in [*measured, *others]:
+            server.keep_to(every)
 
 
 def free_port():
