@@ -158,9 +158,7 @@ struct ClientExchange: Sendable {
         let clears = await clear(visit.target, head)
         let confirmed = head.status == 304 ? visit.confirmed(by: head) : nil
         let coding = codingToUndo(head, of: request)
-        let isOffer =
-            mayKeep && !clears && head.offersDictionary
-            && obstacle(to: head, of: request) == nil
+        let isOffer = mayKeep && head.offersDictionary && obstacle(to: head, of: request) == nil
         let reader: BodyReader
         do throws(CodingError) {
             let pieces = confirmed.map { TransportResponse.pieces(of: Data($0.body.bytes)) }
@@ -181,9 +179,7 @@ struct ClientExchange: Sendable {
 
     /// Removes the dictionaries of an origin if a response of it logs the user out (RFC 9842 section 10); returns true if so.
     private func clear(_ target: TargetURI, _ head: TransportResponse) async -> Bool {
-        guard target.isTrustworthy, ClearSiteData.endsDictionaries(head.lines("clear-site-data")) else {
-            return false
-        }
+        guard ClearSiteData.endsDictionaries(head.lines("clear-site-data")) else { return false }
         await dictionaries.removeAll(of: target.origin)
         return true
     }

@@ -138,7 +138,7 @@ struct Following: Sendable {
     /// A node that starts reads the stream from its beginning. So an entry that somebody appends again comes after the
     /// first one, or too late.
     mutating func takeSigned(by node: [UInt8], at time: Int64, appendedAt: Int64) -> Bool {
-        guard time > signedAt[node] ?? 0, time > 0, appendedAt >= 0,
+        guard time > signedAt[node] ?? 0, appendedAt >= 0,
             abs(appendedAt - time) <= Self.signedMilliseconds
         else { return false }
         if signedAt.count >= Self.nodesMax, signedAt[node] == nil { signedAt = [:] }

@@ -14,8 +14,8 @@ struct FairTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var buckets: [Bucket]
 
     init(buckets bucketCount: Int, slots slotCount: Int) {
-        self.slotCount = max(1, slotCount)
-        buckets = Array(repeating: Bucket(), count: max(1, bucketCount))
+        self.slotCount = slotCount
+        buckets = Array(repeating: Bucket(), count: bucketCount)
     }
 
     subscript(key: Key) -> Value? { values[key] }

@@ -17,7 +17,7 @@ struct Balancer: Sendable {
         var least: (index: Int, active: Int)?
         var leastBad: (index: Int, badness: Int64)?
         for step in 0..<count {
-            let index = (next % count + step) % count
+            let index = (next + step) % count
             switch standing(index) {
             case nil: continue
             // A trial request is a request like others and takes no detour.

@@ -41,7 +41,7 @@ struct EndpointHealth: Sendable, Equatable {
     private var contraryChecks = 0
 
     /// True if the address has no failures and is in use.
-    var isSpotless: Bool { failures == 0 && backOff == nil && !isCheckedOut }
+    var isSpotless: Bool { failures == 0 && !isCheckedOut }
     var isOut: Bool { backOff != nil || isCheckedOut }
 
     func standing(now: Int64) -> Standing {
@@ -111,6 +111,5 @@ struct EndpointHealth: Sendable, Equatable {
     mutating func forgetChecks() {
         isCheckedOut = false
         isChecked = false
-        contraryChecks = 0
     }
 }
