@@ -21,8 +21,9 @@ package enum Budget: String, CaseIterable, Sendable {
         switch self {
         case .coding:
             """
-            Live encoders and decoders, held bodies, trainings, and what waits for a closed window. Beyond it, responses are \
-            sent uncompressed, or as the upstream coded them, and coded uploads get 503.
+            Live encoders and decoders, held bodies, trainings, what waits for a closed window, and the bodies of requests \
+            that may name an operation (`key`). Beyond it, responses are sent uncompressed, or as the upstream coded them, \
+            coded uploads get 503, and other bodies name no operation.
             """
         case .store:
             """

@@ -137,7 +137,9 @@ final class Exchange: Handler {
             secureTransport: context.configuration.secureTransport)
         request = consume head
         unsafe ownBody = ResponseBody(memory: share.memory)
-        if let key = route.operationKey, facts.method == .query || facts.method == .post { upload.read(key) }
+        if let key = route.operationKey, facts.method == .query || facts.method == .post {
+            upload.read(key, memory: share.memory)
+        }
         record.timeMicroseconds = Int(SystemClock.unixMilliseconds) * 1000
         record.version = request.version
         record.routeIndex = route.index

@@ -185,21 +185,26 @@ struct RequestUpload: ~Copyable {
     private(set) var isWhole: Bool
     /// The bytes that came while the request waited for a place; the paused client had sent them before.
     private var kept: (bytes: [UInt8], trailers: Headers?) = ([], nil)
-    /// Reads the operation from the request body while it passes; nil if the body cannot name one.
-    private var reading: (key: OperationKey, members: JSONMembers)?
+    /// The text that may name an operation; nil if the body cannot.
+    private var text: OperationText?
 
     init(_ framing: BodyFraming, coding: UploadCoding) {
         (self.framing, self.upstreamFraming, self.coding) = (framing, framing, coding)
         isWhole = !framing.hasBody
     }
 
-    /// Has the members of a key read in the body that is to come.
-    mutating func read(_ key: OperationKey) {
-        if framing.hasBody { reading = (key, JSONMembers(key.paths)) }
+    /// Has the body that is to come kept for the operation that it names.
+    mutating func read(_ key: OperationKey, memory share: MemoryShare) {
+        if framing.hasBody { text = OperationText(key, memory: share) }
     }
 
     /// The operation that the body names; nil unless a whole JSON object has come so far.
-    var operation: RequestOperation? { reading.flatMap { RequestOperation($0.key, $0.members.values) } }
+    var operation: RequestOperation? {
+        switch text {
+        case .some(let text): text.operation
+        case .none: nil
+        }
+    }
 
     mutating func received(_ piece: Span<UInt8>) {
         bytes += piece.count
@@ -207,7 +212,7 @@ struct RequestUpload: ~Copyable {
     }
 
     /// Reads the operation from a piece of the body without its coding.
-    mutating func readOperation(_ piece: Span<UInt8>) { reading?.members.read(piece) }
+    mutating func readOperation(_ piece: Span<UInt8>) { text?.append(piece) }
 
     mutating func receivedEnd() { isWhole = true }
 
@@ -218,5 +223,32 @@ struct RequestUpload: ~Copyable {
     /// Takes out what was kept; `trailers` are there if the body was whole.
     mutating func takeKept() -> (bytes: [UInt8], trailers: Headers?) {
         exchange(&kept, with: ([], nil))
+    }
+}
+
+/// The text of a request's body as far as it has come, for the operation that it names.
+private struct OperationText: ~Copyable {
+    private let key: OperationKey
+    private let share: MemoryShare
+    private var text: [UInt8] = []
+    private var memory: MemoryLoan?
+    /// True once the body is too long, or there was no memory for it.
+    private var isGivenUp = false
+
+    init(_ key: OperationKey, memory share: MemoryShare) { (self.key, self.share) = (key, share) }
+
+    var operation: RequestOperation? {
+        isGivenUp ? nil : RequestOperation(key, JSONMembers.values(of: key.paths, in: text))
+    }
+
+    mutating func append(_ piece: Span<UInt8>) {
+        guard !isGivenUp else { return }
+        let count = text.count + piece.count
+        guard count <= JSONMembers.bytesMax, share.resize(&memory, to: count) else {
+            (isGivenUp, text) = (true, [])
+            memory = nil
+            return
+        }
+        text.append(piece)
     }
 }

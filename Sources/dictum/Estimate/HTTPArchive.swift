@@ -132,9 +132,7 @@ struct HTTPArchive: Decodable {
     /// Returns the operation that the content of a request names, as `serve` reads it.
     private static func operation(_ request: Request) -> RequestOperation? {
         guard request.method != "GET", let content = request.postData.flatMap(bytes) else { return nil }
-        var members = JSONMembers(key.paths)
-        members.read(content.span)
-        return RequestOperation(key, members.values)
+        return RequestOperation(key, JSONMembers.values(of: key.paths, in: content))
     }
 
     private static func name(of url: FetchURL, _ method: String, _ operation: RequestOperation?) -> String {

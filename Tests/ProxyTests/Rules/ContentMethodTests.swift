@@ -36,6 +36,27 @@ private let next = "X-Version: 1"
         return try proxy.fetch(target, over: held, fields, method: method, body: body)
     }
 
+    // MARK: What names an operation
+
+    @Test func `a body is kept up to 64 KiB, and its memory comes back`() throws {
+        let proxy = try Self.proxy()
+        let memory = proxy.server.context.compressionMemory
+        let client = try proxy.connect()
+        let blanks = [UInt8](repeating: UInt8(ascii: " "), count: 64 << 10)
+        let head = wire(
+            "POST /graphql HTTP/1.1", "Host: api.test", "Content-Length: \(2 * blanks.count)")
+        client.send(head + blanks)
+        try waitUntil("it is kept") { memory.takenBytes >= blanks.count }
+        client.send([UInt8(ascii: " ")])
+        try waitUntil("it is too long") { memory.takenBytes == 0 }
+        client.send(Array(blanks.dropFirst()))
+        #expect(try client.receive().status == 200)
+        client.send(head + blanks)
+        try waitUntil("it is kept") { memory.takenBytes >= blanks.count }
+        client.reset()
+        try waitUntil("the client's memory is back") { memory.takenBytes == 0 }
+    }
+
     // MARK: What becomes no version
 
     @Test(arguments: [
