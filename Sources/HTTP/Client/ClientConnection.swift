@@ -16,7 +16,6 @@ package final class ClientConnection: Connection {
     var state = ClientStateMachine()
     var request = OutstandingRequest()
     var handler: (any ResponseHandler)?
-    @exclusivity(unchecked)
     private var parser: HeadParser
     private var body: BodyDecoder?
     /// The start of a phase with a deadline of its own: awaiting the head, being idle.
@@ -37,7 +36,7 @@ package final class ClientConnection: Connection {
         self.core = core
         generation = pool.generation
         io = ConnectionCore(transport, now: core.now)
-        unsafe parser = HeadParser(limits: settings.limits)
+        parser = HeadParser(limits: settings.limits)
         phaseBegan = core.now
         let connecting = Connecting(
             transport, to: targetPool.target.endpoint, now: core.now,
@@ -181,11 +180,10 @@ package final class ClientConnection: Connection {
 
     private func consumeHead(_ bytes: Span<UInt8>, from offset: Int) throws(ParseError) -> Int? {
         guard case .awaitingHead = state.phase else { return nil }
-        // Safe: the parser is a pure value, which calls nothing that could use it again.
-        guard let head = try unsafe parser.parseResponse(bytes.extracting(offset..<bytes.count)) else {
+        guard let head = try parser.parseResponse(bytes.extracting(offset..<bytes.count)) else {
             return nil
         }
-        let end = unsafe offset + parser.consumed
+        let end = offset + parser.consumed
         if head.status.isInformational {
             try take(interim: head)
             return end

@@ -10,12 +10,9 @@ package final class ConnectionPool {
     private var sessions = TLSSessions()
     /// The generation of the settings, which `adopt` increments.
     private(set) var generation = 0
-    package var idleCount: Int { idle }
+    package private(set) var idleCount = 0
     /// The number of connections with an exchange in progress, over all upstreams.
-    package var activeCount: Int { active }
-    // Private for the compiler's sake, see `EventLoop.Core.clock`.
-    private var idle = 0
-    private var active = 0
+    package private(set) var activeCount = 0
     private var recentPeak = RecentPeak()
 
     package private(set) var openedCount = 0
@@ -51,7 +48,7 @@ package final class ConnectionPool {
     /// Returns the most recently used idle connection; nil without one.
     func keptConnection(from targetPool: TargetPool) -> ClientConnection? {
         guard let kept = targetPool.takeLast() else { return nil }
-        idle -= 1
+        idleCount -= 1
         settings.idleLimit?.leave()
         noteActive()
         return kept
@@ -67,8 +64,8 @@ package final class ConnectionPool {
     }
 
     private func noteActive() {
-        active += 1
-        recentPeak.note(active, now: core.now)
+        activeCount += 1
+        recentPeak.note(activeCount, now: core.now)
     }
 
     /// The maximum number of idle connections: the setting, or as many as the recent load may need again.
@@ -78,7 +75,7 @@ package final class ConnectionPool {
     private var idleMax: Int {
         let settled = settings.keepAliveMax
         // The connection that asks still counts as active.
-        return settled == 0 ? 0 : max(settled, recentPeak.value(now: core.now) - active + 1)
+        return settled == 0 ? 0 : max(settled, recentPeak.value(now: core.now) - activeCount + 1)
     }
 
     /// Makes a transport that has begun to connect.
@@ -115,21 +112,21 @@ package final class ConnectionPool {
     /// Takes a connection back after a complete exchange.
     func release(_ connection: ClientConnection) {
         let targetPool = connection.targetPool
-        guard connection.generation == generation, targetPool.isKept, idle < idleMax,
+        guard connection.generation == generation, targetPool.isKept, idleCount < idleMax,
             settings.idleLimit?.enter() ?? true
         else { return connection.close() }
-        active -= 1
+        activeCount -= 1
         targetPool.keep(connection)
-        idle += 1
+        idleCount += 1
     }
 
     func closed(_ connection: ClientConnection) {
         if let index = connection.targetPool.idle.lastIndex(where: { $0 === connection }) {
             connection.targetPool.remove(at: index)
-            idle -= 1
+            idleCount -= 1
             settings.idleLimit?.leave()
         } else {
-            active -= 1
+            activeCount -= 1
         }
     }
 
@@ -155,21 +152,11 @@ package final class TargetPool {
     }
 
     /// Takes out the idle connection that was used last.
-    func takeLast() -> ClientConnection? { change { $0.popLast() } }
+    func takeLast() -> ClientConnection? { idle.popLast() }
 
-    func keep(_ connection: ClientConnection) { change { $0.append(connection) } }
+    func keep(_ connection: ClientConnection) { idle.append(connection) }
 
-    func remove(at index: Int) { _ = change { $0.remove(at: index) } }
-
-    /// Changes the idle connections.
-    ///
-    /// They are moved out for the call, so that no run-time check for overlapping access is needed.
-    private func change<Result>(_ body: (inout [ClientConnection]) -> Result) -> Result {
-        var taken: [ClientConnection] = []
-        swap(&taken, &idle)
-        defer { swap(&taken, &idle) }
-        return body(&taken)
-    }
+    func remove(at index: Int) { idle.remove(at: index) }
 }
 
 /// The highest value of the last seconds: of the current window and the one before it.

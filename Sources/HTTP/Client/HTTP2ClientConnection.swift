@@ -106,7 +106,7 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
     private func flush() {
         guard let engine else { return }
         repeat {
-            guard let count = engine.send({ frames in changeOutput { $0.append(frames) } }) else {
+            guard let count = engine.send({ frames in io.output.append(frames) }) else {
                 return fail(.http2(.violation))
             }
             if count == 0 { break }

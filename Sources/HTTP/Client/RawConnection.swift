@@ -39,7 +39,7 @@ package final class RawConnection: Connection {
     /// Sends bytes, or keeps them until the socket takes them.
     package func send(_ bytes: [UInt8]) {
         guard isAlive else { return }
-        changeOutput { $0.append(bytes.span) }
+        io.output.append(bytes.span)
         core.attend(io.token)
     }
 

@@ -19,7 +19,6 @@ final class ConnectionCore {
     private var readsOnceWritable = false
     var lastRead: Int64
 
-    /// Changed by `changeOutput` alone: one change in place anywhere makes every access pay for a run-time check.
     var output = OutputBuffer()
     /// True while the source of the output must pause.
     var isFull = false
@@ -212,10 +211,10 @@ extension Connection {
         if framing == .chunked { append { ChunkedWriter.writeSizeLine(piece.count, into: &$0) } }
         if directly, piece.count >= ConnectionCore.directBytes, let transport = io.transport {
             let outcome = io.output.offer(piece, to: transport)
-            changeOutput { $0.took(outcome, piece) }
+            io.output.took(outcome, piece)
             wrote(outcome)
         } else {
-            changeOutput { $0.append(piece) }
+            io.output.append(piece)
         }
         if framing == .chunked { append { ChunkedWriter.writeDataEnd(into: &$0) } }
         if io.output.count > ConnectionCore.highWaterBytes { io.isFull = true }
@@ -226,22 +225,10 @@ extension Connection {
     func writeOutput() {
         guard let transport = io.transport, !io.output.isEmpty else { return }
         let outcome = io.output.offer(to: transport)
-        changeOutput { $0.took(outcome) }
+        io.output.took(outcome)
         wrote(outcome)
     }
 
     /// Lets `body` append to the output.
-    func append(_ body: (inout [UInt8]) -> Void) {
-        changeOutput { $0.append(body) }
-    }
-
-    /// Changes the waiting output.
-    ///
-    /// The output is moved out for the call, so that no run-time check for overlapping access is needed.
-    func changeOutput(_ body: (inout OutputBuffer) -> Void) {
-        var taken = OutputBuffer()
-        swap(&taken, &io.output)
-        body(&taken)
-        swap(&taken, &io.output)
-    }
+    func append(_ body: (inout [UInt8]) -> Void) { io.output.append(body) }
 }

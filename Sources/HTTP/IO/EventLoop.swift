@@ -111,7 +111,7 @@ package final class EventLoop: Sendable {
         /// The buffer of every read on this loop, valid until the handler that reads returns.
         package let readBuffer = ReadBuffer(capacity: 64 * 1024)
         /// The time of the current events in monotonic milliseconds.
-        package var now: Int64 { clock }
+        package private(set) var now: Int64 = SystemClock.monotonicNanoseconds / 1_000_000
         /// Called at the end of each turn with the microseconds that it took: the time for which everybody else has waited.
         package var turnEnded: ((_ microseconds: Int) -> Void)?
 
@@ -125,20 +125,15 @@ package final class EventLoop: Sendable {
             return dateText
         }
 
-        // Private, so that the compiler can prove that reads never overlap a write.
-        private var clock: Int64 = SystemClock.monotonicNanoseconds / 1_000_000
         private var dateSecond: Int64 = 0
         private var dateText = ""
         private let epoll = Descriptor(owning: CLinux_epoll_create())
-        // Safe: one thread runs the loop, and the table is a pure value, whose methods call and release nothing that could
-        // use it again. A run-time check would cost a hundred instructions at each of some forty accesses per request.
-        @exclusivity(unchecked)
         private var table: HandlerTable
         private var isRunning = true
 
         fileprivate init(loop: EventLoop) {
             self.loop = loop
-            unsafe table = HandlerTable(now: clock)
+            table = HandlerTable(now: now)
         }
     }
 }
@@ -148,7 +143,7 @@ package final class EventLoop: Sendable {
 extension EventLoop.Core {
     /// Gives `handler` a token without a descriptor, for deadlines, attention and results of other threads.
     @discardableResult
-    package func add(_ handler: any Handler) -> Token { unsafe table.add(handler) }
+    package func add(_ handler: any Handler) -> Token { table.add(handler) }
 
     /// Gives `handler` a token and has epoll report `events` of `descriptor` to it.
     @discardableResult
@@ -167,7 +162,7 @@ extension EventLoop.Core {
     ///
     /// Its owner closes the descriptor, which removes it from epoll.
     package func remove(_ token: Token) {
-        _ = unsafe table.remove(token)
+        _ = table.remove(token)
     }
 
     /// Stops the reports for a descriptor that stays open.
@@ -177,16 +172,16 @@ extension EventLoop.Core {
 
     /// Returns the handler of `token`, nil once it is removed; for results of other threads.
     package func handler<H: Handler>(_ token: Token, as type: H.Type) -> H? {
-        unsafe table.handler(token) as? H
+        table.handler(token) as? H
     }
 
     /// Calls the handler's `attend` once, after the events of this batch.
-    package func attend(_ token: Token) { unsafe table.attend(token) }
+    package func attend(_ token: Token) { table.attend(token) }
 
     /// Calls the handler's `expired` at `deadline` (monotonic milliseconds) or a few milliseconds later.
     ///
     /// A handler has one deadline: the last call counts, and nil removes it.
-    package func setDeadline(_ token: Token, _ deadline: Int64?) { unsafe table.setDeadline(token, deadline) }
+    package func setDeadline(_ token: Token, _ deadline: Int64?) { table.setDeadline(token, deadline) }
 }
 
 // MARK: - The loop itself
@@ -200,8 +195,8 @@ extension EventLoop.Core {
         var events = [CLinux_event](repeating: CLinux_event(), count: 256)
         var fullBatches = 0
         while isRunning {
-            let hasWork = unsafe loop.hasOwnJobs.load(ordering: .relaxed) || table.wantsAttention
-            let timeout = unsafe hasWork ? 0 : table.millisecondsToNext(now: now)
+            let hasWork = loop.hasOwnJobs.load(ordering: .relaxed) || table.wantsAttention
+            let timeout = hasWork ? 0 : table.millisecondsToNext(now: now)
             // Safe: the callee writes at most 256 events.
             let count = Int(unsafe CLinux_epoll_wait(epoll.raw, &events, 256, timeout))
             let beganAt = lookAtClock()
@@ -220,7 +215,7 @@ extension EventLoop.Core {
             if fullBatches % Self.fullBatchesMax == 0 { expireAll(upTo: polledAt) }
             turnEnded?(Int(SystemClock.monotonicNanoseconds - beganAt) / 1_000)
         }
-        _ = unsafe table.removeAll()
+        _ = table.removeAll()
     }
 
     /// The number of handlers that see the same time, so that work of earlier handlers does not count against
@@ -233,32 +228,32 @@ extension EventLoop.Core {
     @discardableResult
     private func lookAtClock() -> Int64 {
         let nanoseconds = SystemClock.monotonicNanoseconds
-        clock = nanoseconds / 1_000_000
+        now = nanoseconds / 1_000_000
         return nanoseconds
     }
 
     private func dispatch(_ event: CLinux_event) {
         // A handler that was removed earlier in this batch is not found, even if its descriptor number is in use again.
-        let handler = unsafe table.handler(Token(rawValue: event.token))
+        let handler = table.handler(Token(rawValue: event.token))
         handler?.ready(Readiness(rawValue: event.events), self)
     }
 
     /// Calls the handlers that asked for attention, behind those of the events.
     private func attendAll(behind handled: Int) {
-        let count = unsafe table.beginAttention()
+        let count = table.beginAttention()
         for position in 0..<count {
             if (handled + position) % Self.clockInterval == Self.clockInterval - 1 { lookAtClock() }
-            let handler = unsafe table.takeAttention(position)
+            let handler = table.takeAttention(position)
             handler?.attend(self)
         }
-        unsafe table.endAttention()
+        table.endAttention()
     }
 
     /// Calls the handlers whose deadline was due when the events were polled; later events may be what they
     /// wait for.
     private func expireAll(upTo moment: Int64) {
-        for token in unsafe table.takeDue(upTo: moment) {
-            let handler = unsafe table.takeExpired(token, upTo: moment)
+        for token in table.takeDue(upTo: moment) {
+            let handler = table.takeExpired(token, upTo: moment)
             handler?.expired(self)
         }
     }

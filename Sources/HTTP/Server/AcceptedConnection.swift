@@ -1,14 +1,12 @@
+internal import Primitives
+
 /// A client's connection that a listener has accepted, whatever its version of HTTP.
 protocol AcceptedConnection: Connection {
     /// The properties of its TLS; nil without TLS.
     var tls: TLSFacts? { get }
     var settings: ServerSettings { get }
     /// The rest of the TLS handshake, if requests came before it (RFC 8446 section 2.3); nil once it is complete.
-    var handshake: PendingHandshake? { get }
-    /// Puts another one in its place, and returns it.
-    ///
-    /// A method: if a protocol lets others change a property in place, every access to it is checked at run time.
-    func replaceHandshake(with other: PendingHandshake?) -> PendingHandshake?
+    var handshake: PendingHandshake? { get set }
     var isExchanging: Bool { get }
     func start()
     /// Ends the connection once its requests have their responses.
@@ -29,8 +27,7 @@ struct PendingHandshake {
 extension AcceptedConnection {
     /// Passes the outcome of the pending handshake to `onEnd`.
     func reportHandshake(to onEnd: @escaping TLSHandshake.Ending) {
-        guard let deadline = handshake?.deadline else { return }
-        _ = replaceHandshake(with: PendingHandshake(deadline: deadline, onEnd: onEnd))
+        handshake?.onEnd = onEnd
     }
 
     /// Continues the handshake while responses may be in progress.
@@ -60,8 +57,7 @@ extension AcceptedConnection {
 
     /// Reports the handshake's outcome once.
     func endHandshake(_ outcome: Result<TLSFacts, TLSFailure>) {
-        let ended = replaceHandshake(with: nil)
-        ended?.onEnd?(outcome)
+        exchange(&handshake, with: nil)?.onEnd?(outcome)
     }
 
     /// Adds the fields that every response of the server has.

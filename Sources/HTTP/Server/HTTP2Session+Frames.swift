@@ -58,7 +58,7 @@ extension HTTP2Session: FrameEngineOwner {
         } else if !areTrailers {
             if streams.isEmpty {
                 waits.streamsCheckAt = core.now + streamsCheckInterval
-                changeOutput { $0.keepMemory(of: 3 * OutputQuota.large) }
+                io.output.keepMemory(of: 3 * OutputQuota.large)
             }
             streams[id] = HTTP2Stream(id: id, session: self)
         }
@@ -161,7 +161,7 @@ extension HTTP2Session: FrameEngineOwner {
         ids.end(id, byClient: stream.state.isEndedByClient)
         if streams.isEmpty {
             waits.idleUntil = core.now + settings.keepAliveTimeout
-            changeOutput { $0.keepMemory(of: nil) }
+            io.output.keepMemory(of: nil)
         }
         if !stream.state.hasBegun, stream.state.input != .reset, error == HTTP2Error.protocolError.rawValue {
             // The engine has refused its fields.

@@ -22,7 +22,7 @@ final class HTTP2Session: AcceptedConnection {
         _read { yield unsafe ownStreams }
         _modify { yield unsafe &ownStreams }
     }
-    private(set) var handshake: PendingHandshake?
+    var handshake: PendingHandshake?
     var budget: HTTP2Budget
     var ids = StreamIdentifiers()
     var priorities = PrioritySignals()
@@ -242,7 +242,7 @@ final class HTTP2Session: AcceptedConnection {
         isInEngine = true
         defer { isInEngine = false }
         while hasRoom {
-            let count = engine.send { frames in changeOutput { $0.append(frames) } }
+            let count = engine.send { frames in io.output.append(frames) }
             guard let count else { return io.isBroken = true }
             guard count > 0 else { return }
         }
@@ -318,12 +318,8 @@ final class HTTP2Session: AcceptedConnection {
         guard ending != .failed, let engine else { return }
         ending = .failed
         let frame = engine.goAway(error)
-        changeOutput { $0.append(frame.span) }
+        io.output.append(frame.span)
         loseStreams(.closed)
-    }
-
-    func replaceHandshake(with other: PendingHandshake?) -> PendingHandshake? {
-        exchange(&handshake, with: other)
     }
 
     func stop() { announceEnd() }

@@ -85,7 +85,7 @@ extension ServerConnection {
         guard let transport = io.transport, state.output == .body, !state.isTunnel else { return false }
         let offset = response.offset
         var isWithdrawn = false
-        changeOutput { isWithdrawn = $0.withdraw(backTo: offset, from: transport) }
+        isWithdrawn = io.output.withdraw(backTo: offset, from: transport)
         guard isWithdrawn else { return false }
         state.responseWithdrawn(wasPersistent: response.wasPersistent)
         io.isFull = false

@@ -18,7 +18,7 @@ final class ServerConnection: AcceptedConnection {
     var handler: (any RequestHandler)?
     /// The decoder of the request's body; nil if none is awaited.
     var body: BodyDecoder?
-    private(set) var handshake: PendingHandshake?
+    var handshake: PendingHandshake?
     /// The time limit for the first byte of the next head, then for its last.
     var headDeadline: Int64
     var peerClosedAt: Int64 = 0
@@ -26,7 +26,6 @@ final class ServerConnection: AcceptedConnection {
     private var requestCount: Int32 = 0
     private let application: any Application
     private let onEnd: (ServerConnection, End) -> Void
-    @exclusivity(unchecked)
     private var parser: HeadParser
 
     enum End {
@@ -49,7 +48,7 @@ final class ServerConnection: AcceptedConnection {
         self.core = core
         self.onEnd = onEnd
         io = ConnectionCore(transport, now: core.now)
-        unsafe parser = HeadParser(limits: settings.limits)
+        parser = HeadParser(limits: settings.limits)
         headDeadline = core.now + settings.headTimeout
         if tls?.isEarly == true { handshake = PendingHandshake(deadline: headDeadline) }
     }
@@ -93,10 +92,6 @@ final class ServerConnection: AcceptedConnection {
 
     var isEarly: Bool { handshake != nil }
 
-    func replaceHandshake(with other: PendingHandshake?) -> PendingHandshake? {
-        exchange(&handshake, with: other)
-    }
-
     var isExchanging: Bool { state.isExchanging }
 
     // MARK: Reading
@@ -138,12 +133,11 @@ final class ServerConnection: AcceptedConnection {
 
     private func consumeHead(_ bytes: Span<UInt8>, from offset: Int) -> Int? {
         do {
-            // Safe: the parser is a pure value, which calls nothing that could use it again.
-            guard let head = try unsafe parser.parseRequest(bytes.extracting(offset..<bytes.count)) else {
-                if unsafe parser.hasBegun { headHasBegun() }
+            guard let head = try parser.parseRequest(bytes.extracting(offset..<bytes.count)) else {
+                if parser.hasBegun { headHasBegun() }
                 return nil
             }
-            let consumed = unsafe parser.consumed
+            let consumed = parser.consumed
             // A request that is not begun now is read again from its first byte once the handshake is complete.
             guard handshake == nil || head.mayBeEarly else {
                 headHasBegun()
@@ -156,7 +150,7 @@ final class ServerConnection: AcceptedConnection {
                 switch HTTP2Preface.match(bytes.extracting(offset..<bytes.count)) {
                 case .none: break
                 case .partial:
-                    unsafe parser.reset()
+                    parser.reset()
                     headHasBegun()
                     return nil
                 case .whole:

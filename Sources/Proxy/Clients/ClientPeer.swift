@@ -28,8 +28,6 @@ final class ClientPeer {
     /// The use of the connection, for all of its clients.
     private let connectionUse = ClientUse(isKnown: false)
     /// The share of the peer if it is the client itself, or else of the last client that it named.
-    // Not checked at run time for overlapping access. Safe: one loop uses the peer, and what runs here does not call it.
-    @exclusivity(unchecked)
     private var known: ClientShare?
     /// The number of reloads before the configuration that names the trusted networks.
     private let generation: Int
@@ -120,7 +118,6 @@ final class ClientPeer {
     /// A trusted peer that names no client has the share of the connection alone.
     func share(_ headers: borrowing Headers, of resources: ClientResources) -> ClientShare {
         // A peer that is not trusted is always the same client.
-        let known = unsafe known
         if let known, !isTrusted { return known }
         // Most connections of trusted peers without these fields are their own, so do not walk lists for them.
         let isNamed = !isTrusted || headers.containsAny(of: Self.namingFields)
@@ -128,7 +125,7 @@ final class ClientPeer {
             isNamed ? clientAddressForLimits(headers).map { $0.clientBits(ipv6Prefix: ipv6Prefix) } : nil
         if let known, known.client == client { return known }
         let share = ClientShare(client, of: resources, connection: connectionUse)
-        unsafe self.known = share
+        known = share
         return share
     }
 

@@ -44,51 +44,12 @@ final class Exchange: Handler {
     /// The exchange's name on its loop, given out on first need.
     private var ownToken: Token?
 
-    // Not checked at run time for overlapping access, which took 4,000 instructions per request.
-    @exclusivity(unchecked)
-    private var ownFacts: RequestFacts
-    @exclusivity(unchecked)
-    private var ownDictionary = DictionaryState.none
-    @exclusivity(unchecked)
-    private var ownResource: RequestedResource
-    @exclusivity(unchecked)
-    private var ownAttempt = UpstreamAttempt()
-    @exclusivity(unchecked)
-    private var ownUpload: RequestUpload
-    @exclusivity(unchecked)
-    private var ownBody: ResponseBody
-
-    // Safe: one loop uses the exchange, and no method of these values calls it, so that none is used twice at once. Lent in
-    // this way they are not copied either.
-    var facts: RequestFacts {
-        _read { yield unsafe ownFacts }
-        _modify { yield unsafe &ownFacts }
-    }
-
-    var dictionary: DictionaryState {
-        _read { yield unsafe ownDictionary }
-        _modify { yield unsafe &ownDictionary }
-    }
-
-    var resource: RequestedResource {
-        _read { yield unsafe ownResource }
-        _modify { yield unsafe &ownResource }
-    }
-
-    var attempt: UpstreamAttempt {
-        _read { yield unsafe ownAttempt }
-        _modify { yield unsafe &ownAttempt }
-    }
-
-    var upload: RequestUpload {
-        _read { yield unsafe ownUpload }
-        _modify { yield unsafe &ownUpload }
-    }
-
-    var body: ResponseBody {
-        _read { yield unsafe ownBody }
-        _modify { yield unsafe &ownBody }
-    }
+    var facts: RequestFacts
+    var dictionary = DictionaryState.none
+    var resource: RequestedResource
+    var attempt = UpstreamAttempt()
+    var upload: RequestUpload
+    var body: ResponseBody
 
     /// The client, as proofs that a body is public tell it from others.
     var linkClient: LinkClient { peer.linkClient(request.headers) }
@@ -128,15 +89,15 @@ final class Exchange: Handler {
             ? LinkedDictionary.find(head, of: proxy) : nil
         route = linked?.route ?? choice.route
         upstream = route.upstream.map { proxy.upstreams[$0] }
-        unsafe ownResource = RequestedResource(authority: authority, url: url, route: route)
-        unsafe ownUpload = RequestUpload(
+        resource = RequestedResource(authority: authority, url: url, route: route)
+        upload = RequestUpload(
             framing, coding: route.decodesRequests ? UploadCoding(head) : .passes)
-        unsafe ownFacts = RequestFacts()
-        unsafe ownFacts.read(
+        facts = RequestFacts()
+        facts.read(
             head, url: url, isPathNormal: choice.isPathNormal, peer: peer, route: route,
             secureTransport: context.configuration.secureTransport)
         request = consume head
-        unsafe ownBody = ResponseBody(memory: share.memory)
+        body = ResponseBody(memory: share.memory)
         if let key = route.operationKey, facts.method == .query || facts.method == .post {
             upload.read(key, memory: share.memory)
         }

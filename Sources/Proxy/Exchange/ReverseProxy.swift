@@ -36,9 +36,7 @@ final class ReverseProxy: Application, Handler {
         self.log?.flush()
         self.log = log
         metrics.counters.grow(routes: context.routeNames.texts.count)
-        // Swapped, since a variable that is set anywhere is checked for overlapping access wherever it is read.
-        var former = context
-        swap(&former, &self.context)
+        self.context = context
         upstreams.adopt(context.upstreams, metrics, core: core)
     }
 
@@ -81,12 +79,7 @@ final class ReverseProxy: Application, Handler {
                 """))
     }
 
-    func makeRequestID() -> [32 of UInt8] {
-        // A copy changes, which needs no run-time check for overlapping access.
-        var generator = requestIDs
-        defer { requestIDs = generator }
-        return generator.next()
-    }
+    func makeRequestID() -> [32 of UInt8] { requestIDs.next() }
 
     var isLogging: Bool { log != nil }
 
@@ -110,21 +103,17 @@ final class ReverseProxy: Application, Handler {
 
     /// Has the exchange limit the time of a body that is still held at the end of this batch of events.
     func watchHeld(_ exchange: Exchange) {
-        var held = takeHolding()
-        held.append(exchange)
-        swap(&held, &holding)
+        holding.append(exchange)
         core.attend(token)
     }
 
     func attend(_ core: EventLoop.Core) {
-        var held = takeHolding()
+        // Taken out, since an exchange may be added meanwhile.
+        var held = exchange(&holding, with: [])
         for exchange in held { exchange.setHoldDeadline() }
         held.removeAll(keepingCapacity: held.count <= 1024)
         if holding.isEmpty { swap(&held, &holding) }
     }
-
-    // Taken out while it changes, the list needs no run-time check for overlapping access.
-    private func takeHolding() -> [Exchange] { exchange(&holding, with: []) }
 
     func expired(_ core: EventLoop.Core) {
         log?.flush()

@@ -250,16 +250,9 @@ extension LoopCounters {
 
 /// The counters of a loop, as all that count on it share them.
 final class LoopMetrics {
-    @exclusivity(unchecked)
-    private var own: LoopCounters
+    var counters: LoopCounters
 
-    // Safe: one loop uses it, and no method of the counters calls anybody. Checked at run time it was in each request.
-    var counters: LoopCounters {
-        _read { yield unsafe own }
-        _modify { yield unsafe &own }
-    }
-
-    init(routes: Int) { unsafe own = LoopCounters(routes: routes) }
+    init(routes: Int) { counters = LoopCounters(routes: routes) }
 }
 
 /// The counters of all loops, as far as they are known.

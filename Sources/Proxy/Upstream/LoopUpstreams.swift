@@ -9,13 +9,7 @@ final class LoopUpstream {
     private var members: [LoopAddress] = []
     private var rule = Configuration.Upstream.Balance.roundRobin
     private var balancer = Balancer()
-    @exclusivity(unchecked)
-    private var ownBudget = RetryBudget()
-    // Not checked at run time for overlapping access. Safe: one loop uses the budget, a pure value.
-    var budget: RetryBudget {
-        _read { yield unsafe ownBudget }
-        _modify { yield unsafe &ownBudget }
-    }
+    var budget = RetryBudget()
     /// The row of its times in the metrics.
     let metricsRow: Int
 
