@@ -105,7 +105,8 @@ struct Doctor: Sendable {
     private func probeDictionary(_ seen: inout DoctorObservations, by client: FetchClient) throws(FetchError)
     {
         guard let first = seen.probes.first, first.isOK, let body = first.decoded else { return }
-        seen.dictionary = DoctorDictionary(source: .own, url: url, response: first.response, body: body)
+        seen.dictionary = DoctorDictionary(
+            source: .own, url: url, response: first.response, body: body, isOfGET: content.method == .get)
         if seen.dictionary?.field == nil { follow(first.response, &seen, by: client) }
         guard let dictionary = seen.dictionary else { return }
         let held = dictionary.held

@@ -89,6 +89,7 @@ struct DoctorDictionary: Sendable {
     let url: FetchURL
     let response: FetchResponse
     let body: Body
+    var isOfGET = true
 
     /// The Use-As-Dictionary field; nil without one.
     var field: String? { response.head.headers.joined(.useAsDictionary) }
@@ -116,7 +117,8 @@ struct DoctorDictionary: Sendable {
     var remainingSeconds: Int64 { judgement.remainingSeconds }
 
     private var judgement: ResponseJudgement {
-        ResponseJudgement(headers: response.head.headers, receivedAt: response.receivedAt)
+        ResponseJudgement(
+            headers: response.head.headers, receivedAt: response.receivedAt, isOfGET: isOfGET)
     }
 
     /// The dictionary in the form in which a request offers it.
