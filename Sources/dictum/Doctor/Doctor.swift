@@ -28,19 +28,17 @@ struct Doctor: Sendable {
         url: FetchURL, protocols: HTTPProtocols, authority: String?, secondsMax: Int,
         fields: RequestFields = RequestFields(), content: FetchContent = FetchContent(),
         page: FetchURL? = nil
-    ) throws(TLSError) {
+    ) throws(FetchError) {
         self.url = url
         self.protocols = protocols
         self.fields = fields
         self.content = content
         self.page = page
         deadline = FetchDeadline(seconds: secondsMax) { Signals.hasPendingEnd }
-        guard url.isTLS else {
-            (system, own) = (FetchClient(protocols), nil)
-            return
+        system = try FetchClient(protocols, for: url)
+        own = try (url.isTLS ? authority : nil).map { file throws(FetchError) in
+            try FetchClient(protocols, for: url, trusting: file)
         }
-        system = try FetchClient(protocols, trusting: nil)
-        own = try authority.map { file throws(TLSError) in try FetchClient(protocols, trusting: file) }
     }
 
     func examine() -> DoctorObservations {

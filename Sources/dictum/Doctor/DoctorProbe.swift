@@ -20,11 +20,7 @@ struct DoctorProbe: Sendable {
         self.offer = offer
         url = visit.url
         self.response = response
-        do throws(FetchError) {
-            body = .success(try visit.body(of: response))
-        } catch {
-            body = .failure(error)
-        }
+        body = Result { () throws(FetchError) in try visit.body(of: response) }
     }
 
     /// True if the body is worth examining.
