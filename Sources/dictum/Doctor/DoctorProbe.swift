@@ -85,6 +85,7 @@ struct DoctorDictionary: Sendable {
     let url: FetchURL
     let response: FetchResponse
     let body: Body
+    /// False for a response to POST or QUERY, which has no heuristic lifetime.
     var isOfGET = true
 
     /// The Use-As-Dictionary field; nil without one.

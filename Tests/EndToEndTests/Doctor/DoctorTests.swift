@@ -336,6 +336,7 @@ internal import Testing
             wire(
                 "HTTP/1.1 200 OK", #"Use-As-Dictionary: match="/q""#,
                 "Last-Modified: Fri, 01 Jan 2021 00:00:00 GMT", body: feed(1)))
+        defer { origin.stop() }
         try Consultation.of("\(origin.url)/q", "-d", Self.content).expect("unkept")
     }
 
