@@ -52,7 +52,9 @@ struct DecodeCommand: ParsableCommand {
     }
 
     func run() throws {
-        let saved = try url.map { try HTTPArchive(file: file).body(ofURL: $0) } ?? Self.read(file)
+        let saved =
+            try url.map { try HTTPArchive(file: file).body(ofURL: $0) }
+            ?? [UInt8](InputFile.read(file, max: Self.bytesMax))
         let coding = named ?? SavedBody.coding(of: saved)
         guard let coding else {
             // The developer tools of browsers save what they have decoded.
@@ -77,11 +79,6 @@ struct DecodeCommand: ParsableCommand {
         }
     }
 
-    /// Reads a file, or standard input, of bounded size.
-    private static func read(_ file: String) throws -> [UInt8] {
-        [UInt8](try InputFile.read(file, max: bytesMax))
-    }
-
     // MARK: The dictionary
 
     private func namedDictionary(of saved: [UInt8], _ coding: ContentCoding) throws -> Body {
@@ -92,7 +89,7 @@ struct DecodeCommand: ParsableCommand {
         let digest = header.digest
         let name = "\(digest.hex) (in fields :\(digest.base64):)"
         if let dictionary {
-            let body = Body(try Self.read(dictionary))
+            let body = Body([UInt8](try InputFile.read(dictionary, max: Self.bytesMax)))
             guard body.digest == digest else {
                 throw CommandError(
                     "the body was coded over the dictionary \(name); \(dictionary) has the digest \(body.digest.hex). "

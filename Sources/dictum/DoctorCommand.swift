@@ -132,7 +132,13 @@ struct DoctorCommand: ParsableCommand {
             authority: request.ca,
             secondsMax: maxTime, fields: try request.fields(), content: content, page: origin)
         var seen = doctor.examine()
-        if browser { seen.browser = try ask(target, origin, doctor) }
+        if browser {
+            let root = try FetchURL(origin?.origin ?? target.origin)
+            let pageURL = try page.map { text throws(FetchError) in try FetchURL(text) } ?? origin ?? root
+            var plan = DoctorBrowser.Plan(url: target, page: pageURL)
+            plan.fields = try request.fields()
+            seen.browser = Result { () throws(CommandError) in try ask(plan, doctor) }
+        }
         return seen
     }
 
@@ -147,29 +153,21 @@ struct DoctorCommand: ParsableCommand {
     }
 
     private func ask(
-        _ url: FetchURL, _ origin: FetchURL?, _ doctor: Doctor
-    ) throws -> Result<[DoctorBrowser.Fetch], CommandError> {
+        _ plan: DoctorBrowser.Plan, _ doctor: Doctor
+    ) throws(CommandError) -> [DoctorBrowser.Fetch] {
         guard let program = DoctorBrowser.find() else {
-            return .failure(
-                CommandError("there is no Chromium in PATH; install one, such as Debian's package chromium"))
+            throw CommandError("there is no Chromium in PATH; install one, such as Debian's package chromium")
         }
-        let root = try FetchURL(origin?.origin ?? url.origin)
-        let pageURL = try page.map { text throws(FetchError) in try FetchURL(text) } ?? origin ?? root
-        var plan = DoctorBrowser.Plan(url: url, page: pageURL)
+        var plan = plan
         plan.fetches = fetches
-        plan.fields = try request.fields()
         do throws(FetchError) {
-            for examined in [url, pageURL] {
+            for examined in [plan.url, plan.page] {
                 guard let key = try doctor.serverKey(of: examined) else { continue }
                 plan.trustedKeys.append(Body(key).digest)
             }
         } catch {
-            return .failure(CommandError("\(error)"))
+            throw CommandError("\(error)")
         }
-        do throws(CommandError) {
-            return .success(try DoctorBrowser.run(program, plan, until: doctor.deadline))
-        } catch {
-            return .failure(error)
-        }
+        return try DoctorBrowser.run(program, plan, until: doctor.deadline)
     }
 }

@@ -3,6 +3,7 @@ internal import Foundation
 internal import Glibc
 internal import HTTP
 internal import Proxy
+internal import Storage
 
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -77,33 +77,4 @@ package enum UnkeptReason: String, CaseIterable, Sendable {
     case etagOnly = "etag-only"
     /// It has no lifetime: neither in Cache-Control nor Expires nor Last-Modified.
     case noLifetime = "no-lifetime"
-
-    /// The fields of a response that affect its life, besides the directives.
-    package struct Fields: Sendable {
-        package var hasETag = false
-        package var hasExpires = false
-        package var hasLastModified = false
-        /// True if it has `Vary: *`.
-        package var variesByAnything = false
-
-        package init() {}
-    }
-
-    /// Returns the reason, or nil if a browser keeps the response.
-    ///
-    /// `remainingSeconds`, called only if a field gives the response a life, returns the rest of that life at its
-    /// arrival. The `ttl` member of an offer does not count: browsers ignore it.
-    package static func find(
-        _ cacheControl: CacheControl, _ fields: Fields, remainingSeconds: () -> Int64
-    ) -> UnkeptReason? {
-        if cacheControl.noStore { return .noStore }
-        if fields.variesByAnything { return .varyAny }
-        if cacheControl.noCache { return .noCache }
-        let hasLife =
-            cacheControl.maxAge != nil || cacheControl.staleWhileRevalidate != nil || fields.hasExpires
-            || fields.hasLastModified
-        if hasLife { return remainingSeconds() > 0 ? nil : .expired }
-        if cacheControl.sMaxAge != nil { return .sharedOnly }
-        return fields.hasETag ? .etagOnly : .noLifetime
-    }
 }

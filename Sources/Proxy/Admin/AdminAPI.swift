@@ -70,9 +70,9 @@ struct AdminAPI: Sendable {
         struct Change: Decodable {
             let level: String
         }
-        let levels = Configuration.Log.Level.allCases.map(\.rawValue).listed
+        let levels = LogLevel.allCases.map(\.rawValue).listed
         guard let change = try? JSONDecoder().decode(Change.self, from: Data(body)),
-            let level = Configuration.Log.Level(rawValue: change.level)
+            let level = LogLevel(rawValue: change.level)
         else { throw AdminRefusal(.badRequest, "Expected the member level with one of \(levels).") }
         status.logLevel = level
         return logLevel

@@ -73,7 +73,7 @@ final class AdminStatus: Sendable {
     }
 
     /// The minimum level of log messages; a reload and a start go by the configuration.
-    var logLevel: Configuration.Log.Level {
+    var logLevel: LogLevel {
         get { logThreshold.level }
         set {
             let former = logThreshold.level

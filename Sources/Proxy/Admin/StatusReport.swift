@@ -1,6 +1,7 @@
 internal import Dictionaries
 internal import HTTP
 internal import Primitives
+internal import Storage
 
 /// The response to `/status`; `deploy/ADMIN.md` describes its members.
 struct StatusReport: Encodable, Sendable {

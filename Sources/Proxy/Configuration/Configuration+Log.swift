@@ -1,12 +1,10 @@
+package import Storage
+
 extension Configuration {
     package struct Log: Sendable, Equatable {
-        package var level = Level.info
+        package var level: LogLevel = .info
         package var format = Format.auto
         package var access = Access()
-
-        package enum Level: String, CaseIterable, Sendable {
-            case debug, info, warning, error
-        }
 
         package enum Format: Sendable, Equatable {
             /// Text on a terminal, else JSON.

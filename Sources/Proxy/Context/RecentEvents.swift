@@ -62,15 +62,11 @@ final class RecentEvents: Sendable {
 
     /// Returns a message as it is shown; nil for one that is not.
     private static func shown(_ event: OperatorEvent) -> (isError: Bool, text: String)? {
-        func cut(_ text: String) -> String {
-            text.utf8.count > textBytesMax ? String(text.prefix(textBytesMax)) + "…" : text
-        }
-        return switch event {
-        case .info: nil
-        case .warning(let text): (false, cut(text))
-        case .error(let text): (true, cut(text))
-        case .about(_, let event): shown(event)
-        }
+        guard event.level == .warning || event.level == .error else { return nil }
+        let isLong = event.text.utf8.count > textBytesMax
+        return (
+            event.level == .error, isLong ? String(event.text.prefix(textBytesMax)) + "…" : event.text
+        )
     }
 
     /// Returns the messages of the last day, the latest first.

@@ -38,11 +38,14 @@ package struct BrowserFreshness {
 
     /// The reason why browsers do not keep the response; nil if they do.
     package var obstacle: UnkeptReason? {
-        var fields = UnkeptReason.Fields()
-        fields.variesByAnything = headers.containsToken(.vary, "*")
-        fields.hasETag = headers.contains(.etag)
-        fields.hasExpires = headers.contains(.expires)
-        fields.hasLastModified = allowsHeuristic && headers.contains(.lastModified)
-        return UnkeptReason.find(cacheControl, fields) { remainingSeconds }
+        if cacheControl.noStore { return .noStore }
+        if headers.containsToken(.vary, "*") { return .varyAny }
+        if cacheControl.noCache { return .noCache }
+        let hasLife =
+            cacheControl.maxAge != nil || cacheControl.staleWhileRevalidate != nil
+            || headers.contains(.expires) || allowsHeuristic && headers.contains(.lastModified)
+        if hasLife { return remainingSeconds > 0 ? nil : .expired }
+        if cacheControl.sMaxAge != nil { return .sharedOnly }
+        return headers.contains(.etag) ? .etagOnly : .noLifetime
     }
 }

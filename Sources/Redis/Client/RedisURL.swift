@@ -1,3 +1,4 @@
+internal import HTTP
 internal import Primitives
 
 extension RedisSettings {
@@ -77,23 +78,8 @@ extension RedisSettings {
     }
 
     private static func hostAndPort(_ text: Substring) -> (String, UInt16)? {
-        var host = text
-        var tail = Substring()
-        if text.hasPrefix("[") {
-            guard let end = text.firstIndex(of: "]") else { return nil }
-            host = text[text.index(after: text.startIndex)..<end]
-            tail = text[text.index(after: end)...]
-            guard host.contains(":") else { return nil }
-        } else {
-            host = text.prefix { $0 != ":" }
-            tail = text[host.endIndex...]
-        }
-        let isName = host.utf8.allSatisfy { 0x21...0x7E ~= $0 }
-        guard !host.isEmpty, host.utf8.count <= 253, isName else { return nil }
-        guard !tail.isEmpty else { return (String(host), 6379) }
-        guard tail.first == ":", !tail.contains("+"), let port = UInt16(tail.dropFirst()), port > 0
-        else { return nil }
-        return (String(host), port)
+        guard let parts = HostAndPort(text), parts.port != 0 else { return nil }
+        return (parts.host, parts.port ?? 6379)
     }
 
     private static func database(_ text: Substring) throws(RedisURLMistake) -> Int {

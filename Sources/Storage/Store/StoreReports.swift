@@ -1,18 +1,27 @@
 internal import Dispatch
 internal import Primitives
 
-/// An event that an operator should know, in a sentence that says what to do.
-package enum OperatorEvent: Sendable, Equatable {
-    case info(String)
-    case warning(String)
-    case error(String)
-    /// An event that tells how a subject is now, and so ends what earlier ones told of the same subject.
-    indirect case about(String, OperatorEvent)
+/// The level of a log message, from the least severe.
+package enum LogLevel: String, CaseIterable, Sendable {
+    case debug, info, warning, error
+}
 
-    package var subject: String? { if case .about(let subject, _) = self { subject } else { nil } }
+/// An event that an operator should know, in a sentence that says what to do.
+package struct OperatorEvent: Sendable, Equatable {
+    package let level: LogLevel
+    package let text: String
+    /// What the event tells the state of; it ends what earlier ones told of the same subject.
+    package var subject: String?
+
+    package static func info(_ text: String) -> Self { Self(level: .info, text: text) }
+    package static func warning(_ text: String) -> Self { Self(level: .warning, text: text) }
+    package static func error(_ text: String) -> Self { Self(level: .error, text: text) }
+    package static func about(_ subject: String, _ event: Self) -> Self {
+        Self(level: event.level, text: event.text, subject: subject)
+    }
 
     /// The event without its subject.
-    package var plain: OperatorEvent { if case .about(_, let event) = self { event.plain } else { self } }
+    package var plain: Self { Self(level: level, text: text) }
 }
 
 /// The events of a store on their way to the log; the same trouble is reported at most once a minute.

@@ -77,10 +77,7 @@ private final class WaitingResponse: IncuriousHandler {
         var response = ResponseHead(status: url == nil ? .noContent : .ok)
         response.headers.append(.contentType, "text/plain")
         response.headers.append(.cacheControl, "no-store")
-        let body = Array((url ?? "").utf8)
-        stream.start(response, body: url == nil ? .none : .length(UInt64(body.count)))
-        if url != nil { stream.write(body.span) }
-        stream.finish()
+        stream.respond(response, Array((url ?? "").utf8), isHead: false)
         return true
     }
 

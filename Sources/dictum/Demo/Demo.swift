@@ -2,6 +2,7 @@ internal import Dictionaries
 internal import Foundation
 internal import HTTP
 internal import Proxy
+internal import Storage
 
 /// An API that changes, Dictum in front of it, and a client that fetches one version after another.
 struct Demo {

@@ -113,7 +113,7 @@ struct Diagnosis: Sendable {
         seen.probes.first.map {
             ResponseJudgement(
                 headers: $0.response.head.headers, receivedAt: $0.response.receivedAt,
-                credentials: seen.credentials, changesEachTime: changesEachTime)
+                credentials: seen.credentials, changesEachTime: changesEachTime, isOfGET: seen.method == .get)
         }
     }
 

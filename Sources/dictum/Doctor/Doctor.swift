@@ -28,19 +28,17 @@ struct Doctor: Sendable {
         url: FetchURL, protocols: HTTPProtocols, authority: String?, secondsMax: Int,
         fields: RequestFields = RequestFields(), content: FetchContent = FetchContent(),
         page: FetchURL? = nil
-    ) throws(TLSError) {
+    ) throws(FetchError) {
         self.url = url
         self.protocols = protocols
         self.fields = fields
         self.content = content
         self.page = page
         deadline = FetchDeadline(seconds: secondsMax) { Signals.hasPendingEnd }
-        guard url.isTLS else {
-            (system, own) = (FetchClient(protocols), nil)
-            return
+        system = try FetchClient(protocols, for: url)
+        own = try (url.isTLS ? authority : nil).map { file throws(FetchError) in
+            try FetchClient(protocols, for: url, trusting: file)
         }
-        system = try FetchClient(protocols, trusting: nil)
-        own = try authority.map { file throws(TLSError) in try FetchClient(protocols, trusting: file) }
     }
 
     func examine() -> DoctorObservations {
@@ -105,7 +103,8 @@ struct Doctor: Sendable {
     private func probeDictionary(_ seen: inout DoctorObservations, by client: FetchClient) throws(FetchError)
     {
         guard let first = seen.probes.first, first.isOK, let body = first.decoded else { return }
-        seen.dictionary = DoctorDictionary(source: .own, url: url, response: first.response, body: body)
+        seen.dictionary = DoctorDictionary(
+            source: .own, url: url, response: first.response, body: body, isOfGET: content.method == .get)
         if seen.dictionary?.field == nil { follow(first.response, &seen, by: client) }
         guard let dictionary = seen.dictionary else { return }
         let held = dictionary.held

@@ -20,11 +20,7 @@ struct DoctorProbe: Sendable {
         self.offer = offer
         url = visit.url
         self.response = response
-        do throws(FetchError) {
-            body = .success(try visit.body(of: response))
-        } catch {
-            body = .failure(error)
-        }
+        body = Result { () throws(FetchError) in try visit.body(of: response) }
     }
 
     /// True if the body is worth examining.
@@ -89,6 +85,8 @@ struct DoctorDictionary: Sendable {
     let url: FetchURL
     let response: FetchResponse
     let body: Body
+    /// False for a response to POST or QUERY, which has no heuristic lifetime.
+    var isOfGET = true
 
     /// The Use-As-Dictionary field; nil without one.
     var field: String? { response.head.headers.joined(.useAsDictionary) }
@@ -116,7 +114,8 @@ struct DoctorDictionary: Sendable {
     var remainingSeconds: Int64 { judgement.remainingSeconds }
 
     private var judgement: ResponseJudgement {
-        ResponseJudgement(headers: response.head.headers, receivedAt: response.receivedAt)
+        ResponseJudgement(
+            headers: response.head.headers, receivedAt: response.receivedAt, isOfGET: isOfGET)
     }
 
     /// The dictionary in the form in which a request offers it.

@@ -15,7 +15,7 @@ struct ResponseJudgement: Sendable {
     var line = TwinLine(path: TwinLine.anyPath, hasAuthorization: false)
     /// True if every response has another body.
     var changesEachTime = false
-    /// True if the request was a GET, for which alone there are twin URLs.
+    /// True if the request was a GET, for which alone there are twin URLs and a heuristic lifetime.
     var isOfGET = true
 
     /// The reason why Chromium does not keep the response as a dictionary; nil if it does.
@@ -25,7 +25,9 @@ struct ResponseJudgement: Sendable {
     var remainingSeconds: Int64 { freshness.remainingSeconds }
 
     private var freshness: BrowserFreshness {
-        BrowserFreshness(headers, CacheControl(headers.values(.cacheControl)), receivedAt: receivedAt)
+        BrowserFreshness(
+            headers, CacheControl(headers.values(.cacheControl)), hasHeuristic: isOfGET,
+            receivedAt: receivedAt)
     }
 
     /// The reason why the response is no dictionary for anybody; nil if there is none.

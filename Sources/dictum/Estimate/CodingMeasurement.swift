@@ -44,16 +44,15 @@ struct CodingMeasurement {
 
     let sizes: CodedSizes
 
+    /// A result in bytes and its processor time.
+    private typealias Timed = (bytes: Int, microseconds: Double)
+
     /// Measures a coding without a dictionary.
     func plain(_ versions: [Body], _ coding: ContentCoding) -> CodingCost {
-        var total = CodingCost(bytes: 0, cpuMicroseconds: 0)
-        let places = Self.spread(versions.indices)
-        for place in places {
-            let (bytes, microseconds) = Self.timed { sizes.plain(versions[place], coding) }
-            total.bytes += bytes
-            total.cpuMicroseconds += microseconds
+        let all = Self.spread(versions.indices).map { place in
+            Self.timed { sizes.plain(versions[place], coding) }
         }
-        return total.divided(by: places.count)
+        return CodingCost(bytes: Self.meanBytes(all), cpuMicroseconds: Self.meanMicroseconds(all))
     }
 
     /// Measures deltas over the versions so many before; nil if the history is shorter.
@@ -80,45 +79,45 @@ struct CodingMeasurement {
     }
 
     private func cost(of pairs: [(Body, Body)], _ coding: ContentCoding) -> DeltaCost {
-        var total = DeltaCost(bytes: 0, firstBytes: 0, firstCpuMicroseconds: 0, indexedCpuMicroseconds: 0)
+        var (first, later): ([Timed], [Timed]) = ([], [])
         for (dictionary, body) in pairs {
-            let first = Self.timedOnce { sizes.delta(body, over: dictionary, coding) }
+            first.append(Self.timedOnce { sizes.delta(body, over: dictionary, coding) })
             // The second use makes the index, if the dictionary is small enough.
             _ = sizes.delta(body, over: dictionary, coding)
-            let later = Self.timed { sizes.delta(body, over: dictionary, coding) }
-            total.bytes += later.bytes
-            total.firstBytes += first.bytes
-            total.firstCpuMicroseconds += first.microseconds
-            total.indexedCpuMicroseconds += later.microseconds
+            later.append(Self.timed { sizes.delta(body, over: dictionary, coding) })
         }
-        total.bytes /= pairs.count
-        total.firstBytes /= pairs.count
-        total.firstCpuMicroseconds =
-            (total.firstCpuMicroseconds / Double(pairs.count)).rounded(places: 1)
-        total.indexedCpuMicroseconds =
-            (total.indexedCpuMicroseconds / Double(pairs.count)).rounded(places: 1)
-        total.strongestBytes = strongestBytes(of: pairs, coding)
-        return total
+        return DeltaCost(
+            bytes: Self.meanBytes(later), firstBytes: Self.meanBytes(first),
+            firstCpuMicroseconds: Self.meanMicroseconds(first),
+            indexedCpuMicroseconds: Self.meanMicroseconds(later),
+            strongestBytes: strongestBytes(of: pairs, coding))
+    }
+
+    private static func meanBytes(_ all: [Timed]) -> Int {
+        all.reduce(0) { $0 + $1.bytes } / max(1, all.count)
+    }
+
+    private static func meanMicroseconds(_ all: [Timed]) -> Double {
+        (all.reduce(0) { $0 + $1.microseconds } / Double(max(1, all.count))).rounded(places: 1)
     }
 
     private func strongestBytes(of pairs: [(Body, Body)], _ coding: ContentCoding) -> Int? {
-        let small = pairs.filter { max($0.0.count, $0.1.count) <= StrongestPass.bytesMax }
-        guard small.count == pairs.count else { return nil }
+        guard pairs.allSatisfy({ max($0.0.count, $0.1.count) <= StrongestPass.bytesMax }) else { return nil }
         var sum = 0
-        for (dictionary, body) in small {
+        for (dictionary, body) in pairs {
             let options = EncoderOptions(
                 bodyBytes: body.count, effort: .kept, dictionary: .reference(dictionary))
             let bytes = body.bytes
             let coded = try? Codec.encode(bytes.span, coding, options: options)
             sum += min(coded?.count ?? body.count, sizes.delta(body, over: dictionary, coding))
         }
-        return sum / small.count
+        return sum / pairs.count
     }
 
     private static func spread(_ range: Range<Int>) -> [Int] { range.spread(atMost: samplesMax) }
 
     /// Returns the result of work and the least processor time of some repetitions, in microseconds.
-    private static func timed(_ work: () -> Int) -> (bytes: Int, microseconds: Double) {
+    private static func timed(_ work: () -> Int) -> Timed {
         var best = timedOnce(work)
         // Long work needs no repetition.
         for _ in 1..<repetitions where best.microseconds < 20_000 {
@@ -127,18 +126,10 @@ struct CodingMeasurement {
         return best
     }
 
-    private static func timedOnce(_ work: () -> Int) -> (bytes: Int, microseconds: Double) {
+    private static func timedOnce(_ work: () -> Int) -> Timed {
         let begin = SystemClock.threadNanoseconds
         let bytes = work()
         return (bytes, Double(SystemClock.threadNanoseconds - begin) / 1000)
-    }
-}
-
-extension CodingCost {
-    fileprivate func divided(by count: Int) -> CodingCost {
-        CodingCost(
-            bytes: bytes / max(1, count),
-            cpuMicroseconds: (cpuMicroseconds / Double(max(1, count))).rounded(places: 1))
     }
 }
 

@@ -35,9 +35,9 @@ struct Poller {
         self.plan = plan
         self.progress = progress
         let first = plan.urls.first { $0.isTLS }
-        secure = try first.map { try FetchClient(request.protocols(for: $0), trusting: request.ca) }
+        secure = try first.map { try FetchClient(request.protocols(for: $0), for: $0, trusting: request.ca) }
         let other = plan.urls.first { !$0.isTLS }
-        plain = try other.map { FetchClient(try request.protocols(for: $0)) }
+        plain = try other.map { try FetchClient(request.protocols(for: $0)) }
     }
 
     /// Polls until the time is over, or a signal or a full collection ends it early; blocks.

@@ -33,22 +33,15 @@ struct RouteSuggestion: Encodable, Sendable {
         of estimates: [(history: ResourceHistory, estimate: ResourceEstimate)],
         _ measurement: CodingMeasurement
     ) -> [RouteSuggestion] {
-        struct Key: Hashable {
-            let origin: String
-            let match: String
-        }
-        var groups: [Key: [(history: ResourceHistory, estimate: ResourceEstimate)]] = [:]
-        for item in estimates {
-            let key = Key(
-                origin: item.history.isReal ? item.history.url.origin : "",
-                match: PathShape.pattern(of: item.history.url.path))
-            groups[key, default: []].append(item)
+        let groups = Dictionary(grouping: estimates) { item in
+            let url = item.history.url
+            return [item.history.isReal ? url.origin : "", PathShape.pattern(of: url.path)]
         }
         return groups.sorted {
-            ($0.key.origin, $0.value[0].history.name) < ($1.key.origin, $1.value[0].history.name)
+            ($0.key[0], $0.value[0].history.name) < ($1.key[0], $1.value[0].history.name)
         }
         .compactMap { key, items in
-            RouteSuggestion(origin: key.origin, match: key.match, items, measurement)
+            RouteSuggestion(origin: key[0], match: key[1], items, measurement)
         }
     }
 

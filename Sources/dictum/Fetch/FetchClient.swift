@@ -7,44 +7,33 @@ final class FetchClient: Sendable {
     /// The maximum size of a body, coded or decoded.
     static let bodyBytesMax = 256 << 20
 
-    private let loop = EventLoop(label: "dictum.fetch")
+    private let loop: EventLoop
     private let token: Token
 
-    /// Starts the loop; servers choose from the given versions of HTTP.
+    /// Starts the loop of a client for the origin of an https URL, or for any http URL; servers choose from `protocols`.
     ///
-    /// With `tls`, every connection uses TLS and verifies the host that the request names.
-    init(_ protocols: HTTPProtocols, tls: TLSClientContext? = nil) {
-        token = loop.call { core in core.add(FetchLoop(protocols, tls: tls, core: core)) } ?? Token.none
-    }
-
-    /// Makes a client for https, which trusts the authorities in a PEM file, or without one those of the system.
-    ///
-    /// Without `verifies` any certificate will do.
-    convenience init(
-        _ protocols: HTTPProtocols, trusting authority: String?, verifies: Bool = true
-    ) throws(TLSError) {
-        var settings = TLSClientSettings()
-        settings.authority = authority
-        settings.verifies = verifies
-        // A server that must speak HTTP/2 may still choose, so that the user is told what it chose.
-        settings.protocols = protocols.contains(.http2) ? .all : .http1
-        self.init(protocols, tls: try TLSClientContext(settings))
-    }
-
-    /// Makes a client for the origin of an https URL, or for any http URL.
-    convenience init(
-        _ protocols: HTTPProtocols, for url: FetchURL?, trusting authority: String? = nil,
+    /// Over TLS every connection verifies the host that the request names, by the authorities in a PEM file, or without
+    /// one by those of the system. Without `verifies` any certificate will do.
+    init(
+        _ protocols: HTTPProtocols, for url: FetchURL? = nil, trusting authority: String? = nil,
         verifies: Bool = true
     ) throws(FetchError) {
-        guard let url, url.isTLS else {
-            self.init(protocols)
-            return
+        var tls: TLSClientContext?
+        if url?.isTLS == true {
+            var settings = TLSClientSettings()
+            settings.authority = authority
+            settings.verifies = verifies
+            // A server that must speak HTTP/2 may still choose, so that the user is told what it chose.
+            settings.protocols = protocols.contains(.http2) ? .all : .http1
+            do throws(TLSError) {
+                tls = try TLSClientContext(settings)
+            } catch {
+                throw .tls(error.text)
+            }
         }
-        do throws(TLSError) {
-            try self.init(protocols, trusting: authority, verifies: verifies)
-        } catch {
-            throw .tls(error.text)
-        }
+        loop = EventLoop(label: "dictum.fetch")
+        token =
+            loop.call { [tls] core in core.add(FetchLoop(protocols, tls: tls, core: core)) } ?? Token.none
     }
 
     deinit {

@@ -20,7 +20,9 @@ struct FetchURL: Sendable, Hashable {
         let written = text.prefix { $0 != "#" }
         isTLS = written.lowercased().hasPrefix("https://")
         let own: UInt16 = isTLS ? 443 : 80
-        let whole = written.contains("://") ? String(written) : "http://\(written)"
+        // A path or a query may have a URL of its own.
+        let hasScheme = written.starts(with: /[^\/?]*:\/\//)
+        let whole = hasScheme ? String(written) : "http://\(written)"
         guard let target = try? RequestTarget(whole), let authority = target.authority,
             let (host, port) = Self.parts(of: authority), port != 0
         else { throw .notAURL(text) }

@@ -75,16 +75,12 @@ extension FetchDeadline {
 }
 
 /// The version of HTTP that the user wants, as curl names it.
-enum VersionChoice: EnumerableFlag {
-    case http11, http2, http2PriorKnowledge
+enum VersionChoice: String, EnumerableFlag {
+    case http11 = "http1.1"
+    case http2
+    case http2PriorKnowledge = "http2-prior-knowledge"
 
-    static func name(for value: VersionChoice) -> NameSpecification {
-        switch value {
-        case .http11: .customLong("http1.1")
-        case .http2: .customLong("http2")
-        case .http2PriorKnowledge: .customLong("http2-prior-knowledge")
-        }
-    }
+    static func name(for value: VersionChoice) -> NameSpecification { .customLong(value.rawValue) }
 
     static func help(for value: VersionChoice) -> ArgumentHelp? {
         switch value {

@@ -62,7 +62,7 @@ struct AdminClient {
         self.token = token
         if case .unix(let path)? = ConfiguredAddress(url) {
             (endpoints, authority) = ([.unix(path: path)], "localhost")
-            client = FetchClient(.http1)
+            client = try FetchClient(.http1)
         } else {
             let url = try FetchURL(url)
             (endpoints, authority) = (try url.endpoints(until: Self.deadline), url.authority)

@@ -3,6 +3,7 @@ internal import Foundation
 internal import Glibc
 internal import Primitives
 internal import Proxy
+internal import Storage
 
 /// A proxy that serves until a signal ends it or another process takes over.
 struct Service {

@@ -20,7 +20,7 @@ struct StandardErrorLog: Sendable {
     func warning(_ text: String) { log(.warning, text) }
     func error(_ text: String) { log(.error, text) }
 
-    func log(_ level: Configuration.Log.Level, _ text: String) {
+    func log(_ level: LogLevel, _ text: String) {
         guard threshold.includes(level) else { return }
         let time = Date().formatted(.iso8601)
         guard isJSON else { return StandardError.write("\(time) \(level) \(text)", as: level) }
@@ -50,7 +50,7 @@ extension StandardError {
     fileprivate static let log = Guarded<StandardErrorLog?>(nil)
 
     /// Writes a line of the service; the journal is told its level, so that `journalctl -p` finds it.
-    static func write(_ line: String, as level: Configuration.Log.Level) {
+    static func write(_ line: String, as level: LogLevel) {
         let line = isJournal ? "<\(level.syslogPriority)>\(line)\n" : line + "\n"
         lines.submit(Array(line.utf8), lines: 1)
     }
@@ -59,31 +59,13 @@ extension StandardError {
     static func drain() { _ = lines.drain(timeoutMilliseconds: 1000) }
 }
 
-extension Configuration.Log.Level {
+extension LogLevel {
     fileprivate var syslogPriority: Int32 {
         switch self {
         case .debug: LOG_DEBUG
         case .info: LOG_INFO
         case .warning: LOG_WARNING
         case .error: LOG_ERR
-        }
-    }
-}
-
-extension OperatorEvent {
-    var level: Configuration.Log.Level {
-        switch self {
-        case .info: .info
-        case .warning: .warning
-        case .error: .error
-        case .about(_, let event): event.level
-        }
-    }
-
-    var text: String {
-        switch self {
-        case .info(let text), .warning(let text), .error(let text): text
-        case .about(_, let event): event.text
         }
     }
 }

@@ -37,20 +37,19 @@ struct Successor: Sendable {
         var byte: [UInt8] = [0]
         let count = ChildProcess.read(readiness, into: &byte, within: Self.readyMilliseconds)
         if count == 1 { return .ready(pid) }
-        // It is this process's child and has not been waited for, so the id cannot belong to another process.
-        if count == nil { kill(pid, SIGKILL) }
-        var status: Int32 = 0
-        // Safe: `status` is local and outlives the calls.
-        while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
-        if count == nil { return .failed("it was not ready within \(Self.readyMilliseconds / 1000) s") }
-        let signal = status & 0x7F
+        // A pipe without the byte ends with the process, which takes a moment, unless a script lives on without it.
+        guard let status = ChildProcess.end(pid, within: count == nil ? 0 : Self.endMilliseconds) else {
+            return .failed(
+                count == nil
+                    ? "it was not ready within \(Self.readyMilliseconds / 1000) s"
+                    : "it closed its pipe without a report, and did not end")
+        }
         return .failed(
-            signal == 0
-                ? "it ended with exit code \(status >> 8 & 0xFF)" : "it was killed by signal \(signal)"
-        )
+            status < 128 ? "it ended with exit code \(status)" : "it was killed by signal \(status - 128)")
     }
 
     private static let readyMilliseconds = 60_000
+    private static let endMilliseconds = 5_000
 
     // MARK: Starting
 

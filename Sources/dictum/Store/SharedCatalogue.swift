@@ -139,7 +139,10 @@ struct SharedCatalogue {
             let reply = try ask([.get(Array(key.utf8))], isLenient: true).first, reply != .null
         else { return .gone }
         if let value = reply.bytes, SharedValue.isNewer(value) { return .unknown }
-        guard let head = reply.bytes.flatMap(SharedValue.init) else { return .damaged }
+        // Nodes refuse a value that says the opposite of its name.
+        guard let head = reply.bytes.flatMap(SharedValue.init), head.isSealed == name.isSealed else {
+            return .damaged
+        }
         guard !name.isSealed || names.key(of: name) == key else { return .unknown }
         let parts = names.partKeys(of: key, parts: head.parts).map { Array($0.utf8) }
         let others = parts.isEmpty ? [] : try ask(parts.map { .get($0) }, isLenient: true).compactMap(\.bytes)

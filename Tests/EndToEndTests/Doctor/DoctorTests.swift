@@ -331,6 +331,15 @@ internal import Testing
         try Consultation.of(proxy.url("/graphql"), "-d", Self.content).expect(finding)
     }
 
+    @Test func `Last-Modified gives no lifetime to the response to POST that another server offers`() throws {
+        let origin = try Origin(
+            wire(
+                "HTTP/1.1 200 OK", #"Use-As-Dictionary: match="/q""#,
+                "Last-Modified: Fri, 01 Jan 2021 00:00:00 GMT", body: feed(1)))
+        defer { origin.stop() }
+        try Consultation.of("\(origin.url)/q", "-d", Self.content).expect("unkept")
+    }
+
     // MARK: Wrong usage
 
     @Test(arguments: [

@@ -74,6 +74,17 @@ internal import Testing
         #expect(sent.count == 2 && sent.first == sent.last)
     }
 
+    @Test(arguments: ["/to?to=http://b/", "/to/http://b/to"])
+    func `a URL without a scheme may have another URL in its path or query`(target: String) throws {
+        let origin = try Origin.closing { _ in Wire.ok(body: feed(1)) }
+        defer { origin.stop() }
+        let url = "127.0.0.1:\(origin.port)\(target)"
+        let curl = try RunningProcess.run(["curl", "-s", "--noproxy", "*", url], of: "/usr/bin/env")
+        let fetch = try Fetching().run(url)
+        #expect(curl.status == 0 && fetch.status == 0, "\(fetch.errors)")
+        #expect(origin.requests.map(\.startLine) == Array(repeating: "GET \(target) HTTP/1.1", count: 2))
+    }
+
     @Test func `as many redirects are followed`() throws {
         let origin = try Self.redirecting()
         defer { origin.stop() }

@@ -36,6 +36,8 @@ internal import Testing
         let socket = "unix:\(folder.path)/admin\(origin.port).sock"
         let asked = try RunningProcess.run(["purge", "--admin", socket, "--path", "/feed", "--dry-run"])
         #expect(asked.status == 0, "an address as the configuration has it: \(asked.errors)")
+        let beyond = try purge("--path", "/é", "--dry-run")
+        #expect(beyond.status == 0, "a character beyond ASCII is escaped: \(beyond.errors)")
         #expect(try purge().status == 64)
         #expect(try purge("--user", "cookie:a=b").errors.contains("--user needs --host"))
     }

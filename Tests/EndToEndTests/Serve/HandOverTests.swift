@@ -141,6 +141,26 @@ private func end(_ pid: pid_t) throws {
         #expect(try proxy.process.terminate().status == 0)
     }
 
+    @Test func `a successor that closes its pipe without a report, and lives on, is ended`() throws {
+        let folder = try TemporaryFolder()
+        let program = "\(folder.path)/program"
+        let script = """
+            #!/bin/sh
+            eval "exec ${DICTUM_SUCCEEDS#*:}>&-"
+            exec sleep 310
+
+            """
+        try folder.write(Array(script.utf8), to: "program")
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: program)
+        // The name by which a program was called is that of its successor.
+        let proxy = try ServedProxy(
+            origin(), in: folder, launcher: ["/bin/bash", "-c", #"exec -a "$0" "$@""#, program])
+        proxy.process.signal(SIGUSR2)
+        #expect(try proxy.process.waitFor("this process continues").contains("and did not end"))
+        #expect(try proxy.curl("/feed").carries(body))
+        #expect(try proxy.process.terminate().status == 0)
+    }
+
     @Test func `the admin listener goes over too, and with the last process all is closed`() throws {
         let proxy = try ServedProxy(origin(), in: TemporaryFolder())
         proxy.process.signal(SIGUSR2)

@@ -67,6 +67,10 @@ struct SharedStoreCommandTests {
         #expect(try fixture.run("verify").text.hasPrefix("1 version read"))
 
         let key = try #require(try fixture.keys().first)
+        // The byte by which a value says that it is sealed; nodes remove one whose name is that of a public version.
+        try fixture.server.command("SETRANGE", key, "3", "\u{1}")
+        let mistaken = try fixture.run("verify")
+        #expect(mistaken.status == 1 && mistaken.text.contains("damaged: \(key)"), "\(mistaken.text)")
         try fixture.server.command("SET", key, "DV2 of a newer release")
         #expect(try fixture.run("verify").text.contains("not read: 1"))
         try fixture.server.command("DEL", key)

@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Storage
 internal import TestSupport
 internal import Testing
 

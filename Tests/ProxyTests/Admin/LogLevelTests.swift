@@ -33,14 +33,14 @@ extension TestProxy {
         let context = try ProxyContext.open(
             TestProxy.configuration(Origin(json(first))),
             log: { event in
-                guard case .warning(let text) = event, threshold.includes(.warning) else { return }
-                logged.withLock { $0.append(text) }
+                guard event.level == .warning, threshold.includes(.warning) else { return }
+                logged.withLock { $0.append(event.text) }
             }, loopCount: 1, links: LinkTerms())
         defer { context.store.close() }
         let status = AdminStatus(context: context, loops: [], sink: nil, logThreshold: threshold) {
             LoopReading(counters: [], silentLoops: 0)
         }
-        for level in [Configuration.Log.Level.error, .warning] { status.logLevel = level }
+        for level in [LogLevel.error, .warning] { status.logLevel = level }
         let starts = logged.withLock { $0.map { $0.prefix { $0 != "(" } } }
         #expect(starts == ["log.level is error, was info ", "log.level is warning, was error "])
     }

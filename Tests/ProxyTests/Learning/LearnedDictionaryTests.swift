@@ -27,7 +27,7 @@ internal import Testing
         #expect(routes.contains(#""learned":[{"bytes":\#(dictionary.count),"#))
         #expect(
             proxy.events.withLock { $0 }.contains {
-                if case .info(let text) = $0 { text.contains("a dictionary is learned") } else { false }
+                $0.level == .info && $0.text.contains("a dictionary is learned")
             })
     }
 

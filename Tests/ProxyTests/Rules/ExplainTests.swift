@@ -119,7 +119,7 @@ private let second = Feed.bytes(version: 1, items: 40)
             }, "routes: [{match: /store}, {match: /*}]")
         func hints(_ text: String) -> Int {
             proxy.events.withLock { events in
-                events.count { if case .info(let line) = $0 { line.contains(text) } else { false } }
+                events.count { $0.level == .info && $0.text.contains(text) }
             }
         }
         for _ in 0..<3 { _ = try proxy.fetch("/store") }

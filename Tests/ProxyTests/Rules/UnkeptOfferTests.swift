@@ -11,7 +11,7 @@ private let body = Feed.bytes(version: 0, items: 40)
 /// Answers that offer themselves and that no browser keeps: the log and a metric say so.
 @Suite(.timeLimit(.minutes(40))) struct UnkeptOfferTests {
     private func warnings(_ proxy: TestProxy) -> [String] {
-        proxy.events.withLock { $0 }.compactMap { if case .warning(let text) = $0 { text } else { nil } }
+        proxy.events.withLock { $0 }.filter { $0.level == .warning }.map(\.text)
     }
 
     @Test(arguments: [

@@ -75,7 +75,7 @@ private let fault: FaultyEncoder.Fault = { $0[max(0, $0.count - 5)] ^= 0x20 }
 
     /// The errors that an operator was told of.
     private func errors(_ proxy: TestProxy) -> [String] {
-        proxy.events.withLock { $0 }.compactMap { if case .error(let text) = $0 { text } else { nil } }
+        proxy.events.withLock { $0 }.filter { $0.level == .error }.map(\.text)
     }
 
     /// Returns a complete response; nil if it is cut off, or if the connection is reset before its head is read.

@@ -83,9 +83,7 @@ final class StoreEvents: Sendable {
 
     var all: [OperatorEvent] { list.withLock { $0.map(\.plain) } }
     var subjects: [String?] { list.withLock { $0.map(\.subject) } }
-    var errors: [String] {
-        all.compactMap { if case .error(let text) = $0 { text } else { nil } }
-    }
+    var errors: [String] { all.filter { $0.level == .error }.map(\.text) }
     var log: @Sendable (OperatorEvent) -> Void {
         { event in self.list.withLock { $0.append(event) } }
     }

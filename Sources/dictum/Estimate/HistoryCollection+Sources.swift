@@ -3,39 +3,60 @@ internal import Dictionaries
 internal import Foundation
 internal import HTTP
 
-/// An input of `dictum estimate`, told apart by its form.
-enum EstimateSource {
-    case url(FetchURL)
-    case folder(String)
-    case archive(String)
-    case list(String)
-
+extension HistoryCollection {
     private static let listBytesMax = 1 << 20
 
-    /// Recognises a URL, a folder, a HAR file (`.har` or `.json`), or a text file with a URL per line.
-    init(_ text: String) throws {
-        if text.contains("://") {
-            self = .url(try FetchURL(text))
-            return
-        }
-        var isFolder: ObjCBool = false
-        // Foundation writes the local variable during the call only.
-        guard unsafe FileManager.default.fileExists(atPath: text, isDirectory: &isFolder) else {
-            throw CommandError(
-                "\(text) does not exist: expected a URL with http:// or https://, a HAR file, a folder of versions, or a "
-                    + "text file with one URL per line")
-        }
-        if isFolder.boolValue {
-            self = .folder(text)
-        } else if ["har", "json"].contains(URL(filePath: text).pathExtension.lowercased()) {
-            self = .archive(text)
-        } else {
-            self = .list(text)
+    static func check(_ sources: [String]) throws(ValidationError) {
+        guard sources.count <= 100 else {
+            throw ValidationError("expected at most 100 sources; give a list of URLs")
         }
     }
 
+    /// Reads URLs, folders of versions, HAR files (`.har` or `.json`), and text files with a URL per line.
+    ///
+    /// Files come first, so that their errors come before a long poll of the URLs.
+    init(
+        of sources: [String], everySeconds: Int, forSeconds: Int, asksTwice: Bool, _ request: RequestOptions,
+        _ progress: ProgressBar
+    ) throws {
+        self.init()
+        var urls: [FetchURL] = []
+        for source in sources {
+            if source.contains("://") {
+                urls.append(try FetchURL(source))
+                continue
+            }
+            var isFolder: ObjCBool = false
+            // Foundation writes the local variable during the call only.
+            guard unsafe FileManager.default.fileExists(atPath: source, isDirectory: &isFolder) else {
+                throw CommandError(
+                    "\(source) does not exist: expected a URL with http:// or https://, a HAR file, a folder of versions, or a "
+                        + "text file with one URL per line")
+            }
+            if isFolder.boolValue {
+                try VersionFolder.read(source, secondsApart: Double(everySeconds), into: &self)
+            } else if ["har", "json"].contains(URL(filePath: source).pathExtension.lowercased()) {
+                try HTTPArchive(file: source).read(into: &self)
+            } else {
+                urls += try Self.urls(inFile: source)
+            }
+        }
+        guard urls.count <= Self.resourcesMax else {
+            throw CommandError("there are \(urls.count) URLs: expected at most \(Self.resourcesMax)")
+        }
+        guard !urls.isEmpty else { return }
+        var plan = Poller.Plan(
+            urls: urls, everySeconds: everySeconds, forSeconds: forSeconds, asksTwice: asksTwice)
+        plan.fields = try request.fields()
+        // The first signal ends the polling, and only that: what follows takes minutes, and has nothing to save.
+        Signals.block()
+        defer { Signals.unblock() }
+        var poller = try Poller(plan, request: request, progress: progress)
+        try poller.run(into: &self)
+    }
+
     /// Returns the URLs of a text file, one per line; empty lines and lines that begin with # do not count.
-    static func urls(inFile path: String) throws(CommandError) -> [FetchURL] {
+    private static func urls(inFile path: String) throws(CommandError) -> [FetchURL] {
         let data = try InputFile.read(
             path, max: listBytesMax, advice: ": expected a text file with one URL per line")
         guard let text = String(validating: data, as: UTF8.self) else {
@@ -55,44 +76,6 @@ enum EstimateSource {
         }
         guard !urls.isEmpty else { throw CommandError("\(path) has no URLs: expected one per line") }
         return urls
-    }
-}
-
-extension HistoryCollection {
-    static func check(_ sources: [String]) throws(ValidationError) {
-        guard sources.count <= 100 else {
-            throw ValidationError("expected at most 100 sources; give a list of URLs")
-        }
-    }
-
-    /// Reads sources; files first, so that their errors come before a long poll of the URLs.
-    init(
-        of sources: [String], everySeconds: Int, forSeconds: Int, asksTwice: Bool, _ request: RequestOptions,
-        _ progress: ProgressBar
-    ) throws {
-        self.init()
-        var urls: [FetchURL] = []
-        for source in sources {
-            switch try EstimateSource(source) {
-            case .url(let url): urls.append(url)
-            case .list(let path): urls += try EstimateSource.urls(inFile: path)
-            case .folder(let path):
-                try VersionFolder.read(path, secondsApart: Double(everySeconds), into: &self)
-            case .archive(let path): try HTTPArchive(file: path).read(into: &self)
-            }
-        }
-        guard urls.count <= Self.resourcesMax else {
-            throw CommandError("there are \(urls.count) URLs: expected at most \(Self.resourcesMax)")
-        }
-        guard !urls.isEmpty else { return }
-        var plan = Poller.Plan(
-            urls: urls, everySeconds: everySeconds, forSeconds: forSeconds, asksTwice: asksTwice)
-        plan.fields = try request.fields()
-        // The first signal ends the polling, and only that: what follows takes minutes, and has nothing to save.
-        Signals.block()
-        defer { Signals.unblock() }
-        var poller = try Poller(plan, request: request, progress: progress)
-        try poller.run(into: &self)
     }
 }
 
