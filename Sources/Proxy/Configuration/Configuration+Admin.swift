@@ -41,21 +41,18 @@ extension SettingType where Value == String? {
 
 extension Configuration {
     mutating func readAdminToken(_ reader: inout SettingsReader) {
-        guard let file = admin?.tokenFile, let node = reader.node(of: "admin.token_file") else { return }
+        guard let file = admin?.tokenFile else { return }
         guard admin?.token == nil else {
-            return reader.report(
-                "admin has both token and token_file: expected one of them", at: node.position)
+            return reader.report("token is given too: expected one of them", of: "admin.token_file")
         }
         let type = SettingType<String?>.adminToken
         let expectation = "a readable file with \(type.expectation) on one line"
         guard let text = Self.text(ofFile: file) else {
-            return reader.report(
-                "admin.token_file cannot be read: expected \(expectation)", at: node.position)
+            return reader.report("cannot be read: expected \(expectation)", of: "admin.token_file")
         }
         guard text.isSecret(bytes: SettingType.tokenBytes) else {
             // Not quoted, as it is a secret.
-            return reader.report(
-                "admin.token_file has an invalid token: expected \(expectation)", at: node.position)
+            return reader.report("invalid token: expected \(expectation)", of: "admin.token_file")
         }
         admin?.tokenOfFile = text
     }

@@ -14,10 +14,10 @@ extension Configuration {
 
     func checkMemory(_ reader: inout SettingsReader) {
         let percent = Budget.allCases.reduce(0) { $0 + memory[$1] } * 100
-        guard percent > 100.001, let node = reader.node(of: "memory") else { return }
+        guard percent > 100.001 else { return }
         reader.report(
-            "memory: the shares add up to \(Int((percent - 0.001).rounded(.up)))%: expected at most 100%",
-            at: node.position)
+            "the shares add up to \(Int((percent - 0.001).rounded(.up)))%: expected at most 100%",
+            of: "memory")
     }
 }
 

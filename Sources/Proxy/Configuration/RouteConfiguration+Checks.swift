@@ -6,9 +6,8 @@ extension RouteConfiguration {
         readCovers(&reader)
         checkScope(&reader)
         checkMethods(&reader)
-        if dictionary == nil, requests == .dictionary, let node = reader.node(of: "requests") {
-            reader.report(
-                "requests: dictionary needs dictionaries: expected dictionary: on", at: node.position)
+        if dictionary == nil, requests == .dictionary {
+            reader.report("dictionary needs dictionaries: expected dictionary: on", of: "requests")
         }
         checkCacheControl(&reader)
         checkForwarding(&reader)

@@ -47,13 +47,11 @@ extension RouteConfiguration {
     func checkForwarding(_ reader: inout SettingsReader) {
         checkPrefix(&reader)
         guard dictionary != nil else { return }
-        for (key, names) in [("set", headers.response.set.map(\.name)), ("remove", headers.response.remove)] {
-            guard names.contains(where: { $0.lowercased() == "cache-control" }),
-                let node = reader.node(of: "headers.response.\(key)")
-            else { continue }
+        for (key, names) in [("set", headers.response.set.map(\.name)), ("remove", headers.response.remove)]
+        where names.contains(where: { $0.lowercased() == "cache-control" }) {
             reader.report(
-                "\(key) has Cache-Control, which decides what becomes a dictionary: expected dictionary.cache_control",
-                at: node.position)
+                "Cache-Control decides what becomes a dictionary: expected dictionary.cache_control",
+                of: "headers.response.\(key)")
         }
     }
 

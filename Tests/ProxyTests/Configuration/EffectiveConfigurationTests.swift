@@ -108,7 +108,7 @@ import Testing
         let error = try #require(throws: ConfigurationError.self) {
             try Configuration.parse(Array(text.utf8))
         }
-        #expect(error.problems.map(\.text) == ["admin has both token and token_file: expected one of them"])
+        #expect(error.problems.map(\.text) == ["admin.token_file: token is given too: expected one of them"])
     }
 
     @Test(arguments: [
