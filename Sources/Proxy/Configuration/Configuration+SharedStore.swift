@@ -69,7 +69,7 @@ extension SettingType where Value == RedisSettings? {
             guard let server, server.user != nil || server.password != nil else { return server?.text ?? "" }
             let address = server.text
             guard let start = address.firstRange(of: "://")?.upperBound else { return address }
-            return address[..<start] + EffectiveValue.redacted + "@" + address[start...]
+            return address[..<start] + SettingValue.redacted + "@" + address[start...]
         },
         parse: { text throws(SettingFault) in
             do throws(RedisURLMistake) { return try RedisSettings(url: text) } catch {

@@ -159,7 +159,7 @@ extension SettingType where Value == [RouteConfiguration.FieldSettings.Field] {
             write: { fields in text(of: fields) { $0.value.inYAML } },
             // What upstreams get is often a credential. Clients see the fields of responses anyway.
             redact: { fields in
-                text(of: fields) { message == .request ? EffectiveValue.redacted : $0.value.inYAML }
+                text(of: fields) { message == .request ? SettingValue.redacted : $0.value.inYAML }
             })
     }
 

@@ -77,7 +77,7 @@ extension SettingType where Value == String? {
     static func secret(bytes: ClosedRange<Int>) -> SettingType {
         parsed(
             "\(bytes.lowerBound) to \(bytes.upperBound) visible ASCII characters",
-            write: { _ in "" }, redact: { $0 == nil ? "" : EffectiveValue.redacted },
+            write: { _ in "" }, redact: { $0 == nil ? "" : SettingValue.redacted },
             parse: { text throws(SettingFault) in
                 guard text.isSecret(bytes: bytes) else { throw .unquoted("invalid secret") }
                 return text
