@@ -4,7 +4,6 @@ package import Storage
 extension Configuration {
     package struct Compression: Sendable {
         package var codings = ContentCoding.preferred
-        /// Fixed levels for codings without a dictionary; the others follow the length of the body.
         package var levels = CodingLevels()
         package var minSize = RoutePolicy.Defaults.bodyBytesMin
         package var typeNames = [

@@ -1,7 +1,6 @@
 extension Configuration {
     /// The memory of all budgets, and the share of each.
     package struct Memory: Sendable, Equatable {
-        /// The sum of the budgets, in bytes; nil for a quarter of what the process may use.
         package var total: Int?
         /// The shares that are not the default.
         private var shares: [Budget: Double] = [:]

@@ -1,17 +1,11 @@
 extension Configuration {
     package struct Store: Sendable, Equatable {
-        /// The database file, or `:memory:`.
         package var path = "./dictum.sqlite"
         package var maxSize = 1 << 30
-        /// The maximum number of chains.
         package var maxChains = 100_000
-        /// The bytes that admissions may write per second.
         package var writeRate = 16 << 20
-        /// The key file; nil for the default beside the database.
         package var keyFile: String?
-        /// The part of `maxSize` for private versions; nil for a quarter.
         package var privateMaxSize: Int?
-        /// The server that several proxies share their dictionaries through; nil for none.
         package var shared: SharedStore?
 
         /// The key file in use; nil for a store in memory without `key_file`, which makes a temporary key.

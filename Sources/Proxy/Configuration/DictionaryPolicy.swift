@@ -7,32 +7,23 @@ package struct DictionaryPolicy: Sendable {
     package var coversText = "path"
     package var methods = RoutePolicy.Defaults.methods
     package var keyMembers: [String] = []
-    /// The time to keep a version after it was last wanted, in milliseconds.
     package var maxAge = 30 * 86_400_000
-    /// The maximum size of a response that becomes a dictionary, in bytes.
     package var maxBody = RoutePolicy.Defaults.bodyBytesMax
-    /// The request destinations that the dictionary is for (RFC 9842 section 2.1.2); empty for all.
     package var matchDest: [String] = []
-    /// The `ttl` member, in milliseconds; nil to send none.
     package var ttl: Int?
     package var cacheControl: String?
     package var delivery = Delivery.auto
-    /// The time for which Links name the same version, in milliseconds.
     package var linkMaxAge = 86_400_000
-    /// The life of the responses of twin URLs, in milliseconds.
     package var ownMaxAge = 86_400_000
     package var scope = RoutePolicy.Scope.public
     package var identity: [IdentityItem] = []
-    /// The use of personal responses; nil for the configuration's default.
     package var personal: RoutePolicy.PersonalUse?
     package var storeDespite: [StoreDespite] = []
-    /// The maximum number of versions in a private chain.
     package var privateVersions = 1
     package var cookiesIgnored = false
     package var ignoreSetCookie = IgnoredCookies.ofBalancers
     package var sharedCaches = SharedCaches.avoid
 
-    /// Where the dictionary for first responses is from; nil without one.
     package var builtSource: BuiltDictionary.Source?
     /// The dictionary for first responses.
     package var built: BuiltDictionary?

@@ -20,11 +20,8 @@ extension RouteConfiguration {
     }
 
     package struct Limits: Sendable, Equatable {
-        /// The maximum size of a request body; nil for the general one.
         package var requestBody: Int?
-        /// The maximum request rate per client; nil for no limit.
         package var rate: Configuration.Rate?
-        /// The number of requests that may come at once; nil for those of one second.
         package var burst: Int?
     }
 
