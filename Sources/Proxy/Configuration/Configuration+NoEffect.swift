@@ -29,7 +29,7 @@ extension Configuration {
         if let size = store.privateMaxSize, size > store.maxSize {
             warn("store.private_max_size", "is larger than max_size, of which it is a part", reader)
         }
-        if let redis = store.shared?.redis, !redis.usesTLS {
+        if let redis = store.shared, !redis.usesTLS {
             warn("store.shared.ca", "has no effect: the URL is not rediss", reader)
         }
     }

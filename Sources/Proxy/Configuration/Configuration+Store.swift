@@ -1,3 +1,5 @@
+package import Redis
+
 extension Configuration {
     package struct Store: Sendable, Equatable {
         package var path = "./dictum.sqlite"
@@ -6,7 +8,7 @@ extension Configuration {
         package var writeRate = 16 << 20
         package var keyFile: String?
         package var privateMaxSize: Int?
-        package var shared: SharedStore?
+        package var shared: RedisSettings?
 
         /// The key file in use; nil for a store in memory without `key_file`, which makes a temporary key.
         package var keyFileInUse: String? { keyFile ?? (path == ":memory:" ? nil : path + ".key") }
@@ -49,7 +51,9 @@ extension Settings {
             the most bytes go first.
             """),
         .sectionOrText(
-            "shared", \.shared, sharedStore, fresh: Configuration.SharedStore(), text: "url",
+            "shared", \.shared, sharedStore,
+            // The URL is required, so that this address is never used.
+            fresh: RedisSettings(address: .host("127.0.0.1", port: 6379)), text: "url",
             onReload: .atNextStart,
             """
             A Redis or Valkey server through which several proxies share their dictionaries: a URL, or a mapping. Each \

@@ -8,7 +8,7 @@ internal import Testing
 /// The setting of the store that several proxies share.
 @Suite struct SharedStoreConfigurationTests {
     private static func redis(_ text: String) throws -> RedisSettings {
-        try #require(try configuration("store: {shared: \(text)}").store.shared?.redis)
+        try #require(try configuration("store: {shared: \(text)}").store.shared)
     }
 
     @Test func `a URL alone is enough, and a mapping has the rest`() throws {
@@ -88,7 +88,7 @@ internal import Testing
         #expect(parts.count >= 2)
         for part in parts {
             let block = try #require(part.components(separatedBy: "```").first)
-            #expect(try configuration(block).store.shared?.redis != nil)
+            #expect(try configuration(block).store.shared != nil)
         }
     }
 }
