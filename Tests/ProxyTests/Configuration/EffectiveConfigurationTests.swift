@@ -77,11 +77,12 @@ import Testing
     @Test(
         arguments: [
             ("", "cannot be read"), ("short", "invalid token"), ("0123456789 abcdef", "invalid token"),
-            ("0123456789abcdef\n\n", "invalid token"), (String(repeating: "x", count: 1025), "invalid token"),
-            ("0123456789abcdef", nil), ("0123456789abcdef\r\n", nil),
+            ("\n0123456789abcdef", "cannot be read"),
+            (String(repeating: "x", count: 1025), "invalid token"),
+            ("0123456789abcdef", nil), ("0123456789abcdef\r\n", nil), ("0123456789abcdef\n\n", nil),
             (String(repeating: "x", count: 1024), nil),
         ] as [(String, String?)])
-    func `a token's file has one token on one line`(content: String, problem: String?) throws {
+    func `the first line of a token's file is the token`(content: String, problem: String?) throws {
         let folder = try TemporaryFolder()
         let file = folder.file("token")
         if !content.isEmpty { try Data(content.utf8).write(to: URL(filePath: file)) }
