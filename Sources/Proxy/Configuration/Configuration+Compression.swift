@@ -62,9 +62,6 @@ extension SettingType where Value == [ContentCoding] {
     /// The codings in order of preference, each once.
     static let codings = {
         let words = ContentCoding.preferred.map { (key: $0.token, value: $0) }
-        return SettingType.list(SettingType<ContentCoding>.choice(words), 0...words.count)
-            .refusing(expected: "each coding once") { codings in
-                Set(codings).count == codings.count ? nil : "a coding is named twice"
-            }
+        return SettingType.list(SettingType<ContentCoding>.choice(words), 0...words.count).once("coding")
     }()
 }

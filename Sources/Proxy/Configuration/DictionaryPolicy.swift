@@ -74,7 +74,8 @@ extension Settings {
             everything that the same pattern of match matches; or a template that names groups of the match, such as /app/<name>.*.js.
             """),
         .value(
-            "methods", \.methods, .list(.choice(["GET": .get, "QUERY": .query, "POST": .post]), 1...3),
+            "methods", \.methods,
+            .list(.choice(["GET": .get, "QUERY": .query, "POST": .post]), 1...3).once("method"),
             """
             The methods whose responses become dictionaries. Those to QUERY and POST do so only with an explicit lifetime in \
             their fields or in cache_control. The upstream gets every such request.
@@ -184,5 +185,6 @@ extension SettingType where Value == [String] {
     fileprivate static let operationKey = SettingType.list(
         .word(
             "a member such as operationName or extensions.persistedQuery.sha256Hash",
-            accepts: { OperationKey.path(of: $0) != nil }), 0...OperationKey.membersMax)
+            accepts: { OperationKey.path(of: $0) != nil }), 0...OperationKey.membersMax
+    ).once("member")
 }
