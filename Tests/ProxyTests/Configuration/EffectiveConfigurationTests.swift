@@ -12,6 +12,8 @@ import Testing
 
     @Test(arguments: [
         #"upstream: {urls: ["http://127.0.0.1:9000"]}"#,
+        #"{request_id: "%X", upstream: {urls: ["http://127.0.0.1:9000"]}}"#,
+        ##"{request_id: "#X", upstream: {urls: ["http://127.0.0.1:9000"]}}"##,
         ConfigurationReference.text,
         """
         listeners: [{address: "[::1]:8080", protocols: [http/1.1]}, {address: "unix:/run/d \\"x\\".sock"}]
@@ -54,6 +56,15 @@ import Testing
         #expect(yaml.contains("announce: off") && !yaml.contains("client_auth"), "\(yaml)")
         settings.listeners[0].tls?.server.clientAuthority = "/ca.pem"
         #expect(EffectiveConfiguration(settings).yaml.contains("client_auth: required"))
+    }
+
+    @Test func `the name of a field that YAML would read as a comment is quoted`() throws {
+        var settings = try configuration("request_id: \"%X\"")
+        settings.listeners[0].tls = Configuration.TLS()
+        settings.listeners[0].tls?.clientSubjectField = "#x"
+        let shown = EffectiveConfiguration(settings)
+        #expect(shown.yaml.contains("client_subject_field: \"#x\"\n"), "\(shown.yaml)")
+        #expect(shown.yaml.contains("request_id: \"%X\"\n") && shown.node != nil, "\(shown.yaml)")
     }
 
     @Test func `secrets are left out, wherever they stand`() throws {

@@ -50,6 +50,7 @@ internal import Testing
         ("redis://host:+6379", "the port is invalid"), ("redis://u:hush%+fb@host", "invalid escape"),
         ("redis://", "the host"), ("redis://host/abc", "the database"), ("redis://host/-1", "the database"),
         ("redis://host/65536", "the database"), ("redis://host?x=1", "more than an address"),
+        ("redis://host/0?x=1", "more than an address"), ("redis://host/#0", "more than an address"),
         ("redis://u:hush%zz@host", "invalid escape"), ("unix://host/path", "the path"),
         ("unix:relative", "the path"), ("redis://hush@a:1,b:2", "several hosts"),
         ("redis+sentinel://a:26379/mymaster", "Sentinel is not supported"),
