@@ -29,11 +29,11 @@ package struct DictionaryPolicy: Sendable {
     package var built: BuiltDictionary?
     package var revalidate = false
 
-    package enum Delivery: Sendable, Equatable {
+    package enum Delivery: String, Sendable, CaseIterable {
         /// In-band or by Link, as the response's freshness allows.
         case auto
         /// The response itself is the dictionary.
-        case inBand
+        case inBand = "in_band"
         /// A Link names a version that has its own URL.
         case link
     }
@@ -111,7 +111,8 @@ extension Settings {
             "match_dest", \.matchDest, .list(.destination, 0...32), example: "[script, style]",
             "The request destinations that the dictionary is for. An empty list: all."),
         .value(
-            "delivery", \.delivery, .choice(["auto": .auto, "in_band": .inBand, "link": .link]),
+            "delivery", \.delivery,
+            .choice(DictionaryPolicy.Delivery.allCases.map { (key: $0.rawValue, value: $0) }),
             """
             in_band: the response itself is the dictionary; link: it names one to fetch; auto: in_band, but a Link on \
             documents that clients would drop within a minute. A Link names only public bodies: the response has public or \
