@@ -61,44 +61,9 @@ package enum Covers: Sendable {
         }
     }
 
-    /// Returns true if `matchValue` may have made this match for a URL that the route's pattern matches.
-    ///
-    /// This is exact except for templates, where only the text between the placeholders is compared.
-    package func mayMake(_ match: String, route: URLPattern) -> Bool {
-        switch self {
-        case .path:
-            let url = PathAndQuery(path: URLPattern.unescaped(match))
-            return matchValue(for: url, route: route) == match && route.matches(path: url.path)
-        case .operation:
-            guard let url = Self.operationURL(of: match) else { return false }
-            return matchValue(for: url, route: route) == match
-                && route.matches(path: url.path, query: url.query)
-        case .url:
-            // No path contains a question mark, escaped or not.
-            let url = PathAndQuery(URLPattern.unescaped(match))
-            return url.query != nil && matchValue(for: url, route: route) == match
-                && route.matches(path: url.path, query: url.query)
-        case .pattern: return match == route.text
-        case .template(let template): return template.mayFill(match)
-        }
-    }
-
     // Parts of a query that an operation does not need; escaped text contains neither.
     private static let anyBefore = "{*&}?"
     private static let anyAfter = "{&*}?"
-
-    /// Returns the shortest URL whose match for an operation this may be; nil if there is none.
-    private static func operationURL(of match: String) -> PathAndQuery? {
-        var rest = match[...]
-        guard let path = rest.take(before: anyBefore) else {
-            return PathAndQuery(path: URLPattern.unescaped(match))
-        }
-        var query = ""
-        while let piece = rest.take(before: anyBefore) { query += piece }
-        query += rest
-        guard query.hasSuffix(anyAfter) else { return nil }
-        return PathAndQuery(URLPattern.unescaped(String(path + query.dropLast(anyAfter.utf8.count))))
-    }
 
     /// Returns the question mark behind an escaped path.
     private static func separator(after path: String) -> String {

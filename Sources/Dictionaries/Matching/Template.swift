@@ -45,22 +45,6 @@ package struct Template: Sendable {
         return match.utf8.count <= URLPattern.bytesMax && !Self.hasDotSegment(match) ? match : nil
     }
 
-    /// Returns true if the pattern may be the template filled with some values: it has the text beside the
-    /// placeholders, in order.
-    func mayFill(_ match: String) -> Bool {
-        let texts = pieces.compactMap { piece in
-            if case .pattern(let text) = piece { text } else { nil }
-        }
-        guard let first = texts.first, let last = texts.last else { return false }
-        guard texts.count > 1 else { return match == first }
-        guard match.hasPrefix(first) else { return false }
-        var rest = match.dropFirst(first.count)
-        for text in texts.dropFirst().dropLast() where !text.isEmpty {
-            guard rest.take(before: text) != nil else { return false }
-        }
-        return rest.hasSuffix(last)
-    }
-
     /// Returns true if a value and the template together have made a dot segment.
     ///
     /// A client resolves the text before a group on its own, so that `/app/..*` would become a pattern for `/*`.

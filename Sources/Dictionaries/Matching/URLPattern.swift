@@ -79,12 +79,6 @@ package final class URLPattern: Sendable {
         matches(path.utf8Bytes.span, query: query, within: &budget)
     }
 
-    /// Returns true if a URL with this path and any query matches.
-    func matches(path: String) -> Bool {
-        var budget = MatchBudget.unlimited
-        return pathname.matches(path.utf8Bytes.span, within: &budget)
-    }
-
     /// The fixed text at the start of every matching path, or a part of it.
     var fixedStart: [UInt8] { pathname.fixedStart }
 

@@ -173,4 +173,11 @@ enum StarPattern {
         }
         return true
     }
+
+    /// Returns true if a range of a text matches a pattern in lower case, whatever the case of the text.
+    static func matches(_ pattern: [UInt8], _ range: Range<Int>, ignoringCaseOf text: Span<UInt8>) -> Bool {
+        matches(pattern, range) { position, index in
+            pattern[position] == ASCII.lowercased(text[index]) ? index + 1 : nil
+        }
+    }
 }

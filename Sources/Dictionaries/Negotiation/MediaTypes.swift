@@ -39,7 +39,9 @@ package final class MediaTypes: Sendable {
         guard !range.isEmpty else { return false }
         if isExact(range, in: text) { return true }
         if text.extracting(range).equalsIgnoringCase(Self.eventStream) { return false }
-        for pattern in patterns where Self.matches(pattern, range, in: text) { return true }
+        for pattern in patterns where StarPattern.matches(pattern, range, ignoringCaseOf: text) {
+            return true
+        }
         return false
     }
 
@@ -92,11 +94,5 @@ package final class MediaTypes: Sendable {
     /// Returns the range of type and subtype, without parameters.
     private static func essence(in text: Span<UInt8>) -> Range<Int> {
         text.trimmedRange(0..<(text.firstIndex(of: ASCII.semicolon) ?? text.count))
-    }
-
-    private static func matches(_ pattern: [UInt8], _ range: Range<Int>, in text: Span<UInt8>) -> Bool {
-        StarPattern.matches(pattern, range) { position, index in
-            pattern[position] == ASCII.lowercased(text[index]) ? index + 1 : nil
-        }
     }
 }

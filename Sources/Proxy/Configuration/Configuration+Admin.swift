@@ -1,4 +1,3 @@
-internal import Foundation
 internal import HTTP
 
 extension Configuration {
@@ -41,33 +40,20 @@ extension SettingType where Value == String? {
 
 extension Configuration {
     mutating func readAdminToken(_ reader: inout SettingsReader) {
-        guard let file = admin?.tokenFile, let node = reader.node(of: "admin.token_file") else { return }
+        guard let file = admin?.tokenFile else { return }
         guard admin?.token == nil else {
-            return reader.report(
-                "admin has both token and token_file: expected one of them", at: node.position)
+            return reader.report("token is given too: expected one of them", of: "admin.token_file")
         }
-        let type = SettingType<String?>.adminToken
-        let expectation = "a readable file with \(type.expectation) on one line"
-        guard let text = Self.text(ofFile: file) else {
-            return reader.report(
-                "admin.token_file cannot be read: expected \(expectation)", at: node.position)
+        let expectation =
+            "a readable file with \(SettingType<String?>.adminToken.expectation) on its first line"
+        guard let text = try? SecretFile.firstLine(of: file) else {
+            return reader.report("cannot be read: expected \(expectation)", of: "admin.token_file")
         }
         guard text.isSecret(bytes: SettingType.tokenBytes) else {
             // Not quoted, as it is a secret.
-            return reader.report(
-                "admin.token_file has an invalid token: expected \(expectation)", at: node.position)
+            return reader.report("invalid token: expected \(expectation)", of: "admin.token_file")
         }
         admin?.tokenOfFile = text
-    }
-
-    /// Returns the text of a small file without its last line end; nil if it cannot be read.
-    private static func text(ofFile path: String) -> String? {
-        guard let handle = FileHandle(forReadingAtPath: path),
-            let data = try? handle.read(upToCount: SettingType.tokenBytes.upperBound + 2)
-        else { return nil }
-        var text = String(decoding: data, as: UTF8.self)
-        if text.last?.isNewline == true { text.removeLast() }
-        return text
     }
 
     /// Warns if other machines reach the admin listener but have no way to use it.

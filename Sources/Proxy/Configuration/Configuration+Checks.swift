@@ -60,14 +60,12 @@ extension IPAddress {
 extension Configuration.Listener {
     /// Checks how the listener's settings fit together after all have been read, and the files that they name.
     mutating func check(_ reader: inout SettingsReader) {
-        if tls != nil, let node = reader.node(of: "redirect"), redirectPort != nil {
-            reader.report(
-                "redirect has no effect on a listener with tls: expected one of them", at: node.position)
+        if tls != nil, redirectPort != nil {
+            reader.report("no effect on a listener with tls: expected one of them", of: "redirect")
         }
-        if tls == nil, let node = reader.node(of: "hsts") {
+        if tls == nil {
             reader.report(
-                "hsts has no effect without tls (RFC 6797 section 7.2): expected both or neither",
-                at: node.position)
+                "no effect without tls (RFC 6797 section 7.2): expected both or neither", of: "hsts")
         }
         guard let tls, let section = reader.node(of: "tls") else { return }
         let expected = "both certificate and private_key, or certificates"
@@ -77,19 +75,15 @@ extension Configuration.Listener {
             }
         }
         for key in ["client_subject_field", "client_auth"] where tls.server.clientAuthority == nil {
-            guard let node = reader.node(of: "tls.\(key)") else { continue }
-            reader.report(
-                "tls.\(key) has no effect without client_ca: expected both or neither", at: node.position)
+            reader.report("no effect without client_ca: expected both or neither", of: "tls.\(key)")
         }
         do throws(TLSError) {
             _ = try TLSServerContext(tls.settings(protocols), ticketKeys: TLSTicketKeys())
         } catch {
-            let node =
-                tls.keys.first { $0.path == error.file }.flatMap { reader.node(of: "tls.\($0.key)") }
-                ?? section
+            let key = tls.keys.first { $0.path != nil && $0.path == error.file }.map { "tls.\($0.key)" }
             reader.report(
-                "tls: \(error.text): expected a valid certificate with its key, which this user may read",
-                at: node.position)
+                "\(error.text): expected a valid certificate with its key, which this user may read",
+                of: key ?? "tls")
         }
     }
 }
@@ -189,6 +183,11 @@ extension Configuration {
                 + "\"\(whole.text)\"?"
         }
         return nil
+    }
+
+    /// Adds a warning about a setting, if the file has it.
+    mutating func warn(_ key: String, _ text: String, _ reader: SettingsReader) {
+        if let node = reader.node(of: key) { warn("\(key) \(text)", at: node.position) }
     }
 
     mutating func warn(_ text: String, at position: ConfigurationNode.Position) {

@@ -4,7 +4,6 @@ package import Storage
 extension Configuration {
     package struct Compression: Sendable {
         package var codings = ContentCoding.preferred
-        /// Fixed levels for codings without a dictionary; the others follow the length of the body.
         package var levels = CodingLevels()
         package var minSize = RoutePolicy.Defaults.bodyBytesMin
         package var typeNames = [
@@ -63,9 +62,6 @@ extension SettingType where Value == [ContentCoding] {
     /// The codings in order of preference, each once.
     static let codings = {
         let words = ContentCoding.preferred.map { (key: $0.token, value: $0) }
-        return SettingType.list(SettingType<ContentCoding>.choice(words), 0...words.count)
-            .refusing(expected: "each coding once") { codings in
-                Set(codings).count == codings.count ? nil : "a coding is named twice"
-            }
+        return SettingType.list(SettingType<ContentCoding>.choice(words), 0...words.count).once("coding")
     }()
 }

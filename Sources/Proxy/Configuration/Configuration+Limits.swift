@@ -2,25 +2,16 @@ internal import HTTP
 
 extension Configuration {
     package struct Limits: Sendable, Equatable {
-        /// The maximum size of a request head.
         package var requestHead = 32 << 10
-        /// The maximum size of the head of an upstream's response.
         package var responseHead = 64 << 10
-        /// The maximum size of a request body.
         package var requestBody = 64 << 20
-        /// The maximum number of client connections.
         package var connections = 10_000
-        /// The time limit from the first byte of a connection or request to the whole head.
         package var headTimeout = 10_000
         package var keepAliveTimeout = 75_000
-        /// The maximum number of requests per client connection.
         package var keepAliveRequests = 1_000_000
-        /// The body rate, in bytes per second, below which the idle time-out runs.
         package var bodyRate = 240
-        /// The maximum silence of an upgraded connection.
         package var tunnelTimeout = 600_000
         package var drainTimeout = 10_000
-        /// The limits per client.
         package var client = ClientLimits()
     }
 }
@@ -28,13 +19,9 @@ extension Configuration {
 extension Configuration {
     package struct ClientLimits: Sendable, Equatable {
         package var by = Key.address
-        /// The maximum request rate; nil for no limit.
         package var rate: Rate?
-        /// The number of requests that may come at once; nil for those of one second.
         package var burst: Int?
-        /// The maximum number of connections; nil for no limit.
         package var connections: Int?
-        /// The maximum number of requests at upstreams at a time; nil for a fair share.
         package var requests: Int?
         package var ipv6Prefix = IPAddress.clientPrefix
 

@@ -9,7 +9,6 @@ extension Configuration {
         package var proxyProtocol = false
         /// The TLS settings; nil for plain HTTP.
         package var tls: TLS?
-        /// The https port that plain requests are redirected to; nil for no redirect.
         package var redirectPort: UInt16?
         package var strictTransportSecurity: String?
         package var alternativeServices: String?
@@ -28,7 +27,6 @@ extension Configuration {
 
 extension Configuration {
     package struct TLS: Sendable, Equatable {
-        /// The certificate chain of the first certificate.
         package var certificate: String?
         package var privateKey: String?
         package var ocsp: String?

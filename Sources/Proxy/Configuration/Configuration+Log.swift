@@ -13,13 +13,9 @@ extension Configuration {
         }
 
         package struct Access: Sendable, Equatable {
-            /// The share of requests that get a line, from 0 to 1; 0 for no access log.
             package var sample = 1.0
-            /// The file; nil for standard output.
             package var file: String?
-            /// The form of each line; nil for that of `log.format`, and JSON in a file.
             package var format: Format?
-            /// The routes whose lines have `user_agent` and `referer`.
             package var clientFields = ClientFields.publicRoutes
 
             package enum Format: Sendable, Equatable {

@@ -1,7 +1,6 @@
 extension Configuration {
     /// The memory of all budgets, and the share of each.
     package struct Memory: Sendable, Equatable {
-        /// The sum of the budgets, in bytes; nil for a quarter of what the process may use.
         package var total: Int?
         /// The shares that are not the default.
         private var shares: [Budget: Double] = [:]
@@ -14,10 +13,10 @@ extension Configuration {
 
     func checkMemory(_ reader: inout SettingsReader) {
         let percent = Budget.allCases.reduce(0) { $0 + memory[$1] } * 100
-        guard percent > 100.001, let node = reader.node(of: "memory") else { return }
+        guard percent > 100.001 else { return }
         reader.report(
-            "memory: the shares add up to \(Int((percent - 0.001).rounded(.up)))%: expected at most 100%",
-            at: node.position)
+            "the shares add up to \(Int((percent - 0.001).rounded(.up)))%: expected at most 100%",
+            of: "memory")
     }
 }
 

@@ -9,33 +9,28 @@ extension Configuration {
         var limited = [("limits.client", limits.client.rate)]
         limited += routes.enumerated().map { ("routes[\($0)].limits", $1.limits.rate) }
         for (key, rate) in limited where rate == nil {
-            warn("\(key).burst has no effect without rate", at: reader.node(of: "\(key).burst"))
+            warn("\(key).burst", "has no effect without rate", reader)
         }
         if limits.client.rate == nil, limits.client.by != .address {
-            warn("limits.client.by has no effect without rate", at: reader.node(of: "limits.client.by"))
+            warn("limits.client.by", "has no effect without rate", reader)
         }
         for (place, route) in routes.enumerated() {
             guard let dictionary = route.dictionary, dictionary.scope == .public,
                 dictionary.privateVersions != DictionaryPolicy().privateVersions
             else { continue }
-            let key = "routes[\(place)].dictionary.private_versions"
-            warn("\(key) has no effect without scope: private", at: reader.node(of: key))
+            warn(
+                "routes[\(place)].dictionary.private_versions", "has no effect without scope: private", reader
+            )
         }
         for upstream in allUpstreams where upstream.tls != UpstreamTLS() {
             guard !upstream.urls.contains(where: { $0.scheme == .https }) else { continue }
-            warn(
-                "\(upstream.key).tls has no effect: no URL is https",
-                at: reader.node(of: "\(upstream.key).tls"))
+            warn("\(upstream.key).tls", "has no effect: no URL is https", reader)
         }
         if let size = store.privateMaxSize, size > store.maxSize {
-            warn(
-                "store.private_max_size is larger than max_size, of which it is a part",
-                at: reader.node(of: "store.private_max_size"))
+            warn("store.private_max_size", "is larger than max_size, of which it is a part", reader)
         }
-        if let redis = store.shared?.redis, !redis.usesTLS {
-            warn(
-                "store.shared.ca has no effect: the URL is not rediss", at: reader.node(of: "store.shared.ca")
-            )
+        if let redis = store.shared, !redis.usesTLS {
+            warn("store.shared.ca", "has no effect: the URL is not rediss", reader)
         }
     }
 
@@ -46,15 +41,15 @@ extension Configuration {
                 guard let node = reader.node(of: key), case .scalar("observe") = node.content else {
                     continue
                 }
-                warn("\(key): observe has no effect with dictionaries: off", at: node)
+                warn("\(key): observe has no effect with dictionaries: off", at: node.position)
             }
         }
         let users = dictionariesOn ? routes.filter { $0.dictionary != nil } : []
         if experiment != nil, users.allSatisfy(observes) {
-            warn("experiment compares nothing: no route sends deltas", at: reader.node(of: "experiment"))
+            warn("experiment", "compares nothing: no route sends deltas", reader)
         }
         if observe != Observe(), !users.contains(where: observes) {
-            warn("observe has no effect: no route is observed", at: reader.node(of: "observe"))
+            warn("observe", "has no effect: no route is observed", reader)
         }
         let places = routes.indices.filter { place in
             routes[place].dictionary.map { compression.minSize > $0.maxBody } ?? false
@@ -62,8 +57,8 @@ extension Configuration {
         if dictionariesOn, !places.isEmpty {
             let names = places.map { "routes[\($0)]" }.joined(separator: ", ")
             warn(
-                "compression.min_size is larger than max_body of \(names), where no dictionaries are then",
-                at: reader.node(of: "compression.min_size"))
+                "compression.min_size",
+                "is larger than max_body of \(names), where no dictionaries are then", reader)
         }
     }
 
@@ -77,21 +72,22 @@ extension Configuration {
                     """
                     trusted_proxies has \(node.kind), which is everybody: any client may then claim another address, and that its \
                     connection is TLS
-                    """, at: node)
+                    """, at: node.position)
             } else if address.bits & ((1 << UInt128((address.isIPv4 ? 32 : 128) - prefix)) - 1) != 0 {
                 warn(
                     "trusted_proxies has \(node.kind), which stands for all addresses with the same \(prefix) bits",
-                    at: node)
+                    at: node.position)
             }
         }
         guard trustedProxies.allSatisfy({ $0 == .loopback || $0 == .unix }) else { return }
         for (place, listener) in listeners.enumerated()
         where listener.proxyProtocol && listener.address.mayBeRemote {
+            guard let node = reader.node(of: "listeners[\(place)].proxy_protocol") else { continue }
             warn(
                 """
                 listeners[\(place)].proxy_protocol: connections from other machines are closed, because trusted_proxies has none \
                 of them: add the network of the balancer
-                """, at: reader.node(of: "listeners[\(place)].proxy_protocol"))
+                """, at: node.position)
         }
     }
 
@@ -121,13 +117,8 @@ extension Configuration {
         guard let name = requestID?.lowercased() else { return }
         for (place, listener) in listeners.enumerated() where listener.tls?.clientSubjectField == name {
             warn(
-                "listeners[\(place)].tls.client_subject_field is the field of request_id, which is set in its place",
-                at: reader.node(of: "listeners[\(place)].tls.client_subject_field"))
+                "listeners[\(place)].tls.client_subject_field",
+                "is the field of request_id, which is set in its place", reader)
         }
-    }
-
-    /// Adds a warning at a node; without one the setting is not in the file, and nothing is to be said.
-    private mutating func warn(_ text: String, at node: ConfigurationNode?) {
-        if let node { warn(text, at: node.position) }
     }
 }

@@ -1,35 +1,22 @@
 internal import HTTP
 internal import Primitives
-package import Redis
+internal import Redis
 
-extension Configuration {
-    /// The server that several proxies share their dictionaries through.
-    package struct SharedStore: Sendable, Equatable {
-        /// The server; nil while its URL is missing or invalid.
-        package var server: RedisSettings?
-        package var keyPrefix = "dictum"
-        package var timeout = 20
-        /// The PEM file of the authorities; nil for those of the system.
-        package var authority: String?
-        /// The file with the password; nil for none.
-        package var passwordFile: String?
-
-        /// The settings of its client; nil while the URL is missing or invalid.
-        package var redis: RedisSettings? {
-            guard var redis = server else { return nil }
-            redis.keyPrefix = keyPrefix
-            redis.timeout = timeout
-            redis.tls.authority = authority
-            redis.passwordFile = passwordFile
-            return redis
+extension RedisSettings {
+    /// The part that the URL tells.
+    fileprivate var url: RedisSettings {
+        get { self }
+        set {
+            (address, usesTLS, user) = (newValue.address, newValue.usesTLS, newValue.user)
+            (password, database) = (newValue.password, newValue.database)
         }
     }
 }
 
 extension Settings {
-    static let sharedStore: [Setting<Configuration.SharedStore>] = [
+    static let sharedStore: [Setting<RedisSettings>] = [
         .value(
-            "url", \.server, .redisURL, required: true, example: "redis://127.0.0.1:6379",
+            "url", \.url, .redisURL, required: true, example: "redis://127.0.0.1:6379",
             onReload: .atNextStart,
             """
             The server: Redis 7 or Valkey 8, not a Sentinel and not a cluster. rediss:// speaks TLS. The user needs the \
@@ -43,7 +30,7 @@ extension Settings {
             connection.
             """),
         .value(
-            "ca", \.authority, .optional(.path), example: "/etc/dictum/tls/redis-ca.pem",
+            "ca", \.tls.authority, .optional(.path), example: "/etc/dictum/tls/redis-ca.pem",
             onReload: .atNextStart,
             "The trusted authorities for rediss://, in PEM. Without it, those of the system are trusted."),
         .value(
@@ -61,15 +48,16 @@ extension Settings {
     ]
 }
 
-extension SettingType where Value == RedisSettings? {
+extension SettingType where Value == RedisSettings {
     /// The URL of a Redis or Valkey server; error texts never quote it, since it may have a password.
     static let redisURL = parsed(
-        RedisSettings.urlExpectation, write: { $0?.text ?? "" },
+        RedisSettings.urlExpectation, write: { $0.text },
         redact: { server in
-            guard let server, server.user != nil || server.password != nil else { return server?.text ?? "" }
             let address = server.text
-            guard let start = address.firstRange(of: "://")?.upperBound else { return address }
-            return address[..<start] + EffectiveValue.redacted + "@" + address[start...]
+            guard server.user != nil || server.password != nil,
+                let start = address.firstRange(of: "://")?.upperBound
+            else { return address }
+            return address[..<start] + SettingValue.redacted + "@" + address[start...]
         },
         parse: { text throws(SettingFault) in
             do throws(RedisURLMistake) { return try RedisSettings(url: text) } catch {

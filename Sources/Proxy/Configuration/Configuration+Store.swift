@@ -1,18 +1,14 @@
+package import Redis
+
 extension Configuration {
     package struct Store: Sendable, Equatable {
-        /// The database file, or `:memory:`.
         package var path = "./dictum.sqlite"
         package var maxSize = 1 << 30
-        /// The maximum number of chains.
         package var maxChains = 100_000
-        /// The bytes that admissions may write per second.
         package var writeRate = 16 << 20
-        /// The key file; nil for the default beside the database.
         package var keyFile: String?
-        /// The part of `maxSize` for private versions; nil for a quarter.
         package var privateMaxSize: Int?
-        /// The server that several proxies share their dictionaries through; nil for none.
-        package var shared: SharedStore?
+        package var shared: RedisSettings?
 
         /// The key file in use; nil for a store in memory without `key_file`, which makes a temporary key.
         package var keyFileInUse: String? { keyFile ?? (path == ":memory:" ? nil : path + ".key") }
@@ -55,7 +51,9 @@ extension Settings {
             the most bytes go first.
             """),
         .sectionOrText(
-            "shared", \.shared, sharedStore, fresh: Configuration.SharedStore(), text: "url",
+            "shared", \.shared, sharedStore,
+            // The URL is required, so that this address is never used.
+            fresh: RedisSettings(address: .host("127.0.0.1", port: 6379)), text: "url",
             onReload: .atNextStart,
             """
             A Redis or Valkey server through which several proxies share their dictionaries: a URL, or a mapping. Each \

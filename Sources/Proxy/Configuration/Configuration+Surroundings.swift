@@ -21,7 +21,8 @@ extension Configuration {
 
     /// Warns of a shared store that cannot be reached, or whose settings are not as they should be.
     private mutating func checkSharedStore(_ reader: SettingsReader) {
-        guard let redis = store.shared?.redis else { return }
+        // Nobody is told warnings beside errors, of which the URL may be one.
+        guard reader.problems.isEmpty, let redis = store.shared else { return }
         for finding in RedisInspection(redis, writes: false).findings {
             warn("store.shared: \(finding.text)", at: reader.position(of: "store.shared"))
         }

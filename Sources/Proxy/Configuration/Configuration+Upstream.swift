@@ -11,21 +11,15 @@ extension Configuration {
         package var acceptEncoding = AcceptEncodingMode.identity
         package var connectTimeout = 2_000
         package var responseTimeout = 30_000
-        /// The time limit between two bytes of a body.
         package var idleTimeout = 60_000
         package var keepAlive = 256
-        /// The maximum number of requests at a time; nil for as many as descriptors and ports allow.
         package var maxRequests: Int?
         package var queueTimeout = 5_000
         package var balance = Balance.roundRobin
-        /// The number of failures in a row that eject an upstream; 0 to never eject.
         package var maxFailures = 3
-        /// The first ejection time.
         package var failTimeout = 10_000
-        /// The maximum number of retries per request.
         package var retries = 2
         package var resolveInterval = 30_000
-        /// The health checks; nil for none.
         package var health: Health?
 
         package enum Balance: Sendable, Equatable {

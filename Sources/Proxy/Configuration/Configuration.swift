@@ -3,11 +3,10 @@ internal import HTTP
 
 /// All settings with their defaults; the table `Settings` reads them.
 ///
-/// Durations are in milliseconds, sizes in bytes.
+/// Durations are in milliseconds, sizes in bytes. What each setting means, its row in `Settings` says.
 package struct Configuration: Sendable {
     package var listeners = [Listener.standard]
     package var trustedProxies: [TrustedNetwork] = [.loopback, .unix]
-    /// The rule that decides if the client's transport is secure (RFC 9842 section 8).
     package var secureTransport = SecureTransport.auto
     /// The upstream of routes that name none, and of requests without a route; without URLs if there is none.
     package var upstream = Upstream()
@@ -22,7 +21,6 @@ package struct Configuration: Sendable {
     package var routes: [RouteConfiguration] = [.implied]
     /// The authorities that have dictionaries, possibly as patterns; empty for all.
     package var authorities: [String] = []
-    /// The request fields that make a response personal; a `*` at either end stands for any characters.
     package var personalFields = [
         // Credentials. Authorization and Cookie have rules of their own.
         "proxy-authorization", "*-authorization", "*token*", "*session*", "*api-key*", "*apikey*", "*secret*",
@@ -36,7 +34,6 @@ package struct Configuration: Sendable {
         // Client certificates.
         "client-cert*", "*client-cert*", "*ssl-client-*",
     ]
-    /// The query names that make a response personal; a `*` at either end stands for any characters.
     package var personalQuery = [
         "*token", "*password*", "passwd", "pwd", "pass", "code", "otp", "*jwt", "sid", "*session*",
         "*secret*", "*api_key*", "*apikey*", "*api-key*", "*access_key*", "*accesskey*", "key", "sig",
@@ -55,7 +52,6 @@ package struct Configuration: Sendable {
     package var experiment: Experiment?
     /// The responses that carry `Server-Timing`; nil for none.
     package var serverTiming: ServerTiming?
-    /// True if every response carries `Dictum-Explain`.
     package var explain = false
 
     /// Settings of the file that are valid but probably a mistake.

@@ -129,12 +129,7 @@ extension ConfigurationCheck {
 
     private static func delivery(_ policy: DictionaryPolicy) -> String {
         // Links never name private chains.
-        guard policy.scope == .public else { return "in_band" }
-        return switch policy.delivery {
-        case .auto: "auto"
-        case .inBand: "in_band"
-        case .link: "link"
-        }
+        (policy.scope == .public ? policy.delivery : .inBand).rawValue
     }
 
     private static func life(_ policy: DictionaryPolicy) -> String {

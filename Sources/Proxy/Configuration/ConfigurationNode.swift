@@ -44,7 +44,7 @@ extension String {
     fileprivate var withoutUserInformation: String {
         guard let start = firstRange(of: "://")?.upperBound, let mark = self[start...].lastIndex(of: "@")
         else { return self }
-        return self[..<start] + EffectiveValue.redacted + self[mark...]
+        return self[..<start] + SettingValue.redacted + self[mark...]
     }
 
     /// The text on one line, at most 60 characters long, for error texts.

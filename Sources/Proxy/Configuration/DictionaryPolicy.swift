@@ -7,42 +7,33 @@ package struct DictionaryPolicy: Sendable {
     package var coversText = "path"
     package var methods = RoutePolicy.Defaults.methods
     package var keyMembers: [String] = []
-    /// The time to keep a version after it was last wanted, in milliseconds.
     package var maxAge = 30 * 86_400_000
-    /// The maximum size of a response that becomes a dictionary, in bytes.
     package var maxBody = RoutePolicy.Defaults.bodyBytesMax
-    /// The request destinations that the dictionary is for (RFC 9842 section 2.1.2); empty for all.
     package var matchDest: [String] = []
-    /// The `ttl` member, in milliseconds; nil to send none.
     package var ttl: Int?
     package var cacheControl: String?
     package var delivery = Delivery.auto
-    /// The time for which Links name the same version, in milliseconds.
     package var linkMaxAge = 86_400_000
-    /// The life of the responses of twin URLs, in milliseconds.
     package var ownMaxAge = 86_400_000
     package var scope = RoutePolicy.Scope.public
     package var identity: [IdentityItem] = []
-    /// The use of personal responses; nil for the configuration's default.
     package var personal: RoutePolicy.PersonalUse?
     package var storeDespite: [StoreDespite] = []
-    /// The maximum number of versions in a private chain.
     package var privateVersions = 1
     package var cookiesIgnored = false
     package var ignoreSetCookie = IgnoredCookies.ofBalancers
     package var sharedCaches = SharedCaches.avoid
 
-    /// Where the dictionary for first responses is from; nil without one.
     package var builtSource: BuiltDictionary.Source?
     /// The dictionary for first responses.
     package var built: BuiltDictionary?
     package var revalidate = false
 
-    package enum Delivery: Sendable, Equatable {
+    package enum Delivery: String, Sendable, CaseIterable {
         /// In-band or by Link, as the response's freshness allows.
         case auto
         /// The response itself is the dictionary.
-        case inBand
+        case inBand = "in_band"
         /// A Link names a version that has its own URL.
         case link
     }
@@ -83,7 +74,8 @@ extension Settings {
             everything that the same pattern of match matches; or a template that names groups of the match, such as /app/<name>.*.js.
             """),
         .value(
-            "methods", \.methods, .list(.choice(["GET": .get, "QUERY": .query, "POST": .post]), 1...3),
+            "methods", \.methods,
+            .list(.choice(["GET": .get, "QUERY": .query, "POST": .post]), 1...3).once("method"),
             """
             The methods whose responses become dictionaries. Those to QUERY and POST do so only with an explicit lifetime in \
             their fields or in cache_control. The upstream gets every such request.
@@ -119,7 +111,8 @@ extension Settings {
             "match_dest", \.matchDest, .list(.destination, 0...32), example: "[script, style]",
             "The request destinations that the dictionary is for. An empty list: all."),
         .value(
-            "delivery", \.delivery, .choice(["auto": .auto, "in_band": .inBand, "link": .link]),
+            "delivery", \.delivery,
+            .choice(DictionaryPolicy.Delivery.allCases.map { (key: $0.rawValue, value: $0) }),
             """
             in_band: the response itself is the dictionary; link: it names one to fetch; auto: in_band, but a Link on \
             documents that clients would drop within a minute. A Link names only public bodies: the response has public or \
@@ -193,5 +186,6 @@ extension SettingType where Value == [String] {
     fileprivate static let operationKey = SettingType.list(
         .word(
             "a member such as operationName or extensions.persistedQuery.sha256Hash",
-            accepts: { OperationKey.path(of: $0) != nil }), 0...OperationKey.membersMax)
+            accepts: { OperationKey.path(of: $0) != nil }), 0...OperationKey.membersMax
+    ).once("member")
 }

@@ -1,47 +1,4 @@
-/// The value of a setting in effect, in a form that is written as YAML.
-indirect enum EffectiveValue: Sendable {
-    static let redacted = "(redacted)"
-
-    struct Member: Sendable {
-        let key: String
-        let value: EffectiveValue
-    }
-
-    /// YAML on one line; empty for a setting without a value.
-    case text(String)
-    case section([Member])
-    case items([EffectiveValue])
-
-    fileprivate var isEmpty: Bool {
-        switch self {
-        case .text(let text): text.isEmpty
-        case .section(let members): members.allSatisfy(\.value.isEmpty)
-        case .items(let items): items.isEmpty
-        }
-    }
-
-    /// Returns the lines of a block, `indent` levels deep.
-    fileprivate func yaml(indent: Int) -> [String] {
-        let margin = String(repeating: "  ", count: indent)
-        switch self {
-        case .text(let text): return [margin + text.withoutCredentials]
-        case .section(let members):
-            return members.filter { !$0.value.isEmpty }.flatMap { member in
-                let key = margin + member.key + ":"
-                guard case .text(let text) = member.value else {
-                    return [key] + member.value.yaml(indent: indent + 1)
-                }
-                return [key + " " + text.withoutCredentials]
-            }
-        case .items(let items):
-            return items.flatMap { item in
-                var lines = item.yaml(indent: indent + 1)
-                if let first = lines.first { lines[0] = margin + "- " + first.drop { $0 == " " } }
-                return lines
-            }
-        }
-    }
-
+extension SettingValue {
     fileprivate func appendRedacted(below key: String, to keys: inout [String]) {
         switch self {
         case .text(let text): if text.contains(Self.redacted) { keys.append(key) }
@@ -59,7 +16,7 @@ indirect enum EffectiveValue: Sendable {
 }
 
 extension [Setting<Configuration>] {
-    fileprivate func effective(_ configuration: Configuration) -> EffectiveValue {
+    fileprivate func effective(_ configuration: Configuration) -> SettingValue {
         // An upstream without URLs stands for none.
         let settings = configuration.upstream.urls.isEmpty ? filter { $0.key != "upstream" } : self
         return settings.effective(in: configuration) ?? .section([])
@@ -68,10 +25,13 @@ extension [Setting<Configuration>] {
 
 extension Array {
     /// Returns the values of a section; nil if it has none.
-    func effective<Target>(in target: Target) -> EffectiveValue? where Element == Setting<Target> {
-        let value = EffectiveValue.section(
-            compactMap { setting in setting.effective(target).map { .init(key: setting.key, value: $0) } })
-        return value.isEmpty ? nil : value
+    func effective<Target>(in target: Target) -> SettingValue? where Element == Setting<Target> {
+        let members: [SettingValue.Member] = compactMap { setting in
+            setting.effective(target).flatMap {
+                $0.isEmpty ? nil : SettingValue.Member(key: setting.key, value: $0)
+            }
+        }
+        return members.isEmpty ? nil : .section(members)
     }
 }
 
@@ -107,7 +67,7 @@ extension String {
             rest = rest[start.upperBound...]
             let authority = rest.prefix { !"/?#, \"]}".contains($0) }
             guard let mark = authority.lastIndex(of: "@") else { continue }
-            text += EffectiveValue.redacted
+            text += SettingValue.redacted
             rest = rest[mark...]
         }
         return text + rest

@@ -50,9 +50,7 @@ extension SettingType where Value == [IdentityItem] {
         let item = SettingType<IdentityItem>.scalar(
             "authorization, cookie:NAME, header:NAME, or response:NAME for a field of the upstream's response",
             write: { $0.text.inYAML }, read: { IdentityItem($0) })
-        let list = SettingType.list(item, 1...16).refusing(expected: "each item once") { items in
-            Set(items).count == items.count ? nil : "an item is named twice"
-        }
+        let list = SettingType.list(item, 1...16).once("item")
         let expectation = "\(item.expectation); or a list of 1 to 16 of these"
         return SettingType(
             expectation: expectation,

@@ -6,9 +6,8 @@ extension RouteConfiguration {
         readCovers(&reader)
         checkScope(&reader)
         checkMethods(&reader)
-        if dictionary == nil, requests == .dictionary, let node = reader.node(of: "requests") {
-            reader.report(
-                "requests: dictionary needs dictionaries: expected dictionary: on", at: node.position)
+        if dictionary == nil, requests == .dictionary {
+            reader.report("dictionary needs dictionaries: expected dictionary: on", of: "requests")
         }
         checkCacheControl(&reader)
         checkForwarding(&reader)
@@ -48,18 +47,10 @@ extension RouteConfiguration {
     }
 
     private func checkMethods(_ reader: inout SettingsReader) {
-        guard let dictionary else { return }
-        if Set(dictionary.methods).count < dictionary.methods.count {
-            reader.report("a method is named twice: expected each method once", of: "dictionary.methods")
-        }
-        if Set(dictionary.keyMembers).count < dictionary.keyMembers.count {
-            reader.report("a member is named twice: expected each member once", of: "dictionary.key")
-        }
-        if !dictionary.keyMembers.isEmpty, dictionary.methods == [.get] {
-            reader.report(
-                "no effect with methods: [GET]: expected QUERY or POST in methods, or covers: url for queries",
-                of: "dictionary.key")
-        }
+        guard let dictionary, !dictionary.keyMembers.isEmpty, dictionary.methods == [.get] else { return }
+        reader.report(
+            "no effect with methods: [GET]: expected QUERY or POST in methods, or covers: url for queries",
+            of: "dictionary.key")
     }
 
     private func checkScope(_ reader: inout SettingsReader) {

@@ -20,11 +20,8 @@ extension RouteConfiguration {
     }
 
     package struct Limits: Sendable, Equatable {
-        /// The maximum size of a request body; nil for the general one.
         package var requestBody: Int?
-        /// The maximum request rate per client; nil for no limit.
         package var rate: Configuration.Rate?
-        /// The number of requests that may come at once; nil for those of one second.
         package var burst: Int?
     }
 
@@ -47,13 +44,11 @@ extension RouteConfiguration {
     func checkForwarding(_ reader: inout SettingsReader) {
         checkPrefix(&reader)
         guard dictionary != nil else { return }
-        for (key, names) in [("set", headers.response.set.map(\.name)), ("remove", headers.response.remove)] {
-            guard names.contains(where: { $0.lowercased() == "cache-control" }),
-                let node = reader.node(of: "headers.response.\(key)")
-            else { continue }
+        for (key, names) in [("set", headers.response.set.map(\.name)), ("remove", headers.response.remove)]
+        where names.contains(where: { $0.lowercased() == "cache-control" }) {
             reader.report(
-                "\(key) has Cache-Control, which decides what becomes a dictionary: expected dictionary.cache_control",
-                at: node.position)
+                "Cache-Control decides what becomes a dictionary: expected dictionary.cache_control",
+                of: "headers.response.\(key)")
         }
     }
 
@@ -161,7 +156,7 @@ extension SettingType where Value == [RouteConfiguration.FieldSettings.Field] {
             write: { fields in text(of: fields) { $0.value.inYAML } },
             // What upstreams get is often a credential. Clients see the fields of responses anyway.
             redact: { fields in
-                text(of: fields) { message == .request ? EffectiveValue.redacted : $0.value.inYAML }
+                text(of: fields) { message == .request ? SettingValue.redacted : $0.value.inYAML }
             })
     }
 

@@ -5,24 +5,17 @@ package import HTTP
 package struct RouteConfiguration: Sendable {
     /// The requests it is for; without patterns until it has been read.
     package var match: RouteMatch
-    /// The hosts that it is for; nil for every host.
     package var hosts: HostPatterns?
-    /// The name of its upstream; nil for the setting `upstream`.
     package var upstream: String?
-    /// The start of the path that the upstream does not get.
     package var stripPrefix: PathPrefix?
     package var headers = HeaderSettings()
     package var limits = Limits()
     /// The name of the route in metrics, logs and reports: its hosts and its match.
     package var text: String { (hosts?.text ?? "") + match.text }
-    /// The dictionaries of other paths that its documents announce; nil for the default.
     package var announcement: Announcement?
-    /// The parameters that its responses' priorities have, whatever client and upstream say; nil for none.
     package var priority: Priority?
     package var requests = Requests.pass
-    /// The treatment of its responses; nil for the setting `mode`.
     package var mode: Configuration.Mode?
-    /// The use of dictionaries; nil if they are off.
     package var dictionary: DictionaryPolicy?
     /// True for the default route: it accepts any path, so its chains start on probation.
     var isImplied = false

@@ -15,9 +15,9 @@ struct Setting<Target>: Sendable {
     private(set) var changes: @Sendable (ReloadEffect, Target, Target) -> [String]
     private(set) var read: @Sendable (ConfigurationNode.Entry, inout SettingsReader, inout Target) -> Void
     /// Returns the form in the reference for a fresh target.
-    let sample: @Sendable (Target) -> ReferenceLine.Value
+    let sample: @Sendable (Target) -> (value: SettingValue, isGiven: Bool)
     /// Returns the value in effect; nil for a setting without one.
-    let effective: @Sendable (Target) -> EffectiveValue?
+    let effective: @Sendable (Target) -> SettingValue?
 
     /// Makes a setting with one value.
     ///
@@ -40,12 +40,12 @@ struct Setting<Target>: Sendable {
             },
             sample: { target in
                 let text = example ?? type.write(target[keyPath: path])
-                return .text(text, isGiven: required || example == nil)
+                return (value: .text(text), isGiven: required || example == nil)
             },
             effective: { target in
                 let text = type.shown(target[keyPath: path])
                 // The file cannot say that a list without a default is empty.
-                return text == "[]" && example != nil ? nil : .text(text)
+                return text == "[]" && example != nil ? nil : .text(text.withoutCredentials)
             })
     }
 
@@ -67,7 +67,7 @@ struct Setting<Target>: Sendable {
                     entry.value, by: settings, into: &target[keyPath: path], expected: expectation,
                     example: example)
             },
-            sample: { .lines(ReferenceLine.lines(of: settings, in: $0[keyPath: path]), isItem: false) },
+            sample: { (value: .section(settings.members(in: $0[keyPath: path])), isGiven: true) },
             effective: { settings.effective(in: $0[keyPath: path]) })
     }
 
@@ -136,9 +136,7 @@ struct Setting<Target>: Sendable {
             },
             sample: { target in
                 let value = target[keyPath: path]
-                return .lines(
-                    ReferenceLine.lines(of: settings, in: value ?? fresh), isItem: false,
-                    isGiven: value != nil)
+                return (value: .section(settings.members(in: value ?? fresh)), isGiven: value != nil)
             },
             effective: { target in
                 guard let value = target[keyPath: path] else { return .text("off") }
@@ -191,7 +189,7 @@ struct Setting<Target>: Sendable {
                     }
                 }
             },
-            sample: { _ in .lines(ReferenceLine.lines(of: settings, in: fresh), isItem: true) },
+            sample: { _ in (value: .items([.section(settings.members(in: fresh))]), isGiven: true) },
             effective: { .items($0[keyPath: path].compactMap { settings.effective(in: $0) }) })
     }
 }
@@ -234,7 +232,7 @@ extension Setting {
                     return item
                 }
             },
-            sample: { _ in .text(example, isGiven: false) },
+            sample: { _ in (value: .text(example), isGiven: false) },
             effective: { target in
                 .section(
                     target[keyPath: path].compactMap { item in

@@ -10,7 +10,7 @@ extension SettingType where Value == String {
 
     /// The name of a field that Dictum fills, in lower case.
     static let fieldName = scalar(
-        "the name of a field that has no other use, such as x-client-subject", write: \.self,
+        "the name of a field that has no other use, such as x-client-subject", write: { $0.inYAML },
         read: { $0[...].isToken && FieldRule.isFree($0) ? $0.lowercased() : nil })
 
     /// The name of an upstream, which is looked up once all settings have been read.
@@ -65,7 +65,7 @@ extension SettingType where Value == String {
 extension SettingType where Value == String? {
     /// The name of a field to add to requests; fields that frame or describe the message are not allowed.
     static let requestField = scalar(
-        "the name of a field such as X-Request-ID, or off", write: { $0 ?? "off" },
+        "the name of a field such as X-Request-ID, or off", write: { $0?.inYAML ?? "off" },
         read: { text in
             if text.saysOff { return .some(nil) }
             let isOfUse =
@@ -77,7 +77,7 @@ extension SettingType where Value == String? {
     static func secret(bytes: ClosedRange<Int>) -> SettingType {
         parsed(
             "\(bytes.lowerBound) to \(bytes.upperBound) visible ASCII characters",
-            write: { _ in "" }, redact: { $0 == nil ? "" : EffectiveValue.redacted },
+            write: { _ in "" }, redact: { $0 == nil ? "" : SettingValue.redacted },
             parse: { text throws(SettingFault) in
                 guard text.isSecret(bytes: bytes) else { throw .unquoted("invalid secret") }
                 return text

@@ -29,6 +29,15 @@ struct SettingType<Value>: Sendable {
     }
 }
 
+extension SettingType {
+    /// Returns a type that refuses a list with the same item twice.
+    func once<Item: Hashable & Sendable>(_ noun: String) -> SettingType where Value == [Item] {
+        refusing(expected: "each \(noun) once") { items in
+            Set(items).count == items.count ? nil : "one is named twice"
+        }
+    }
+}
+
 /// Why a text is not the value of a setting.
 enum SettingFault: Error {
     /// The reason, where more can be said than what was expected.

@@ -40,7 +40,7 @@ extension ProxyContext {
         }
         let shared = SharedParts(
             configuration, budgets: budgets, store: store,
-            redis: settings.shared?.redis.map { redis in
+            redis: settings.shared.map { redis in
                 RedisClient(settings: redis, backgroundBytesMax: budgets[.sharing] / 2) { log($0.event) }
             }, loopCount: loopCount, resolver: upstreams.resolver, report: log, events: events, links: links)
         let context = try ProxyContext(configuration, upstreams, shared, after: nil)

@@ -18,9 +18,9 @@ package struct CurrentRoutes: Sendable {
 
     /// Returns true if the current routes could still make this version.
     package func makes(_ version: Version) -> Bool {
-        guard !version.chainKey.scope.isSealed else {
-            return routes.withPersonal.contains { isPrivateChain(version.chainKey, of: version, $0) }
-        }
+        // A private version stores no path. It is found by the chain that a present route makes for a request, and so is
+        // missed where no route makes its chain.
+        guard !version.chainKey.scope.isSealed else { return routes.hasPersonal }
         return policy(for: version) != nil
     }
 
@@ -43,16 +43,6 @@ package struct CurrentRoutes: Sendable {
         // The match of most chains is their path; that of others is one of the paths that the route is for.
         let url = PathAndQuery(url ?? URLPattern.unescaped(chain.match))
         return routes.route(of: url, authority: chain.authority).text == text
-    }
-
-    /// Returns true if a route can make this private chain.
-    ///
-    /// A private version stores no path. Only requests with the same identity or capability find it.
-    private func isPrivateChain(_ chain: ChainKey, of version: Version, _ route: Route) -> Bool {
-        guard let dictionary = route.dictionary, route.policy.admits(version) else { return false }
-        let covers = route.policy.scope == .private ? dictionary.covers : dictionary.personalCovers
-        return dictionary.matchDest == chain.matchDest
-            && route.match.patterns.contains { covers.mayMake(chain.match, route: $0) }
     }
 
     private func isChain(

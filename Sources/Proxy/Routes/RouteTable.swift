@@ -42,9 +42,10 @@ final class RouteTable: Sendable {
 
     func has(_ text: String) -> Bool { routes.contains { $0.text == text } }
 
-    var withPersonal: [Route] {
-        routes.map(\.withDictionaries).filter {
-            $0.policy.scope == .private || $0.policy.personalUse == .capability
+    /// True if a route makes versions for one client.
+    var hasPersonal: Bool {
+        routes.lazy.map(\.withDictionaries).contains {
+            $0.dictionary != nil && ($0.policy.scope == .private || $0.policy.personalUse == .capability)
         }
     }
 

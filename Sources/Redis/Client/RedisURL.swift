@@ -27,13 +27,13 @@ extension RedisSettings {
 
     private init(authorityAndPath text: Substring) throws(RedisURLMistake) {
         let authority = text.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        let path = text[authority.endIndex...]
+        let path = text[authority.endIndex...].prefix { $0 != "?" && $0 != "#" }
         let (credentials, place) = Self.split(authority)
         if place.contains(",") { throw .severalHosts }
         guard let (host, port) = Self.hostAndPort(place) else { throw .badHost }
         self.init(address: .host(host, port: port))
         try adopt(credentials)
-        guard path.isEmpty || path.hasPrefix("/") else { throw .hasMore }
+        guard path.endIndex == text.endIndex else { throw .hasMore }
         let number = path.dropFirst()
         if !number.isEmpty { database = try Self.database(number) }
     }

@@ -36,7 +36,7 @@ struct SharedCatalogue {
 
     /// Connects to the server of a configuration.
     init(_ configuration: Configuration) throws {
-        guard let settings = configuration.store.shared?.redis else {
+        guard let settings = configuration.store.shared else {
             throw CommandError("the configuration has no store.shared")
         }
         url = settings.text

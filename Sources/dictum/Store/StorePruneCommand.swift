@@ -91,10 +91,9 @@ struct StorePruning {
     /// Returns why a version goes, regardless of the store's limits; nil if it stays.
     private func cause(of version: Version, _ routes: CurrentRoutes?) -> String? {
         if version.isPinned(at: now) { return nil }
-        let policy = routes?.policy(for: version)
-        let maxAge = min(version.maxAge, policy?.maxAgeSeconds ?? .max)
+        let maxAge = min(version.maxAge, routes?.policy(for: version)?.maxAgeSeconds ?? .max)
         if isOld(version, maxAge: maxAge) { return "age" }
-        return removesUnusedRoutes && routes != nil && policy == nil ? "route" : nil
+        return removesUnusedRoutes && routes?.makes(version) == false ? "route" : nil
     }
 
     private func isOld(_ version: Version, maxAge: Int) -> Bool {

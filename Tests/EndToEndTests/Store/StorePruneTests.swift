@@ -1,8 +1,11 @@
 internal import Dictionaries
 internal import Foundation
+internal import Proxy
 internal import Storage
 internal import TestSupport
 internal import Testing
+
+@testable internal import dictum
 
 /// The versions that `dictum store prune` and `rm` choose, and their reports.
 @Suite(.timeLimit(.minutes(40))) struct StorePruneTests {
@@ -96,6 +99,33 @@ internal import Testing
         let report = try report("prune", config: file)
         #expect(report.versions.map(\.url) == ["/old", "/probation"])
         #expect(report.versions.map(\.cause) == ["chains", "chains"])
+    }
+
+    @Test func `a private version goes by its route once no route makes any`() throws {
+        let keys = try #require(StoreKeys(key: [UInt8](repeating: 1, count: StoreKeys.byteCount)))
+        var settings = StoreConfiguration(path: ":memory:")
+        settings.privateRows = .used(keys)
+        let memory = try DictionaryStore(configuration: settings)
+        defer { memory.close() }
+        let ann = try #require(
+            keys.identityTag(authority: "api.test", items: [(name: "authorization", value: [1])]))
+        let chain = ChainKey(authority: "api.test", scope: .private(ann), match: "/feed")
+        let version = try memory.admit(
+            VersionCandidate(
+                FilledStore.body(1), key: VersionKey(chain: chain, url: "/feed", variant: ""),
+                policy: AdmissionPolicy(), contentType: "application/json"), now: now)
+        for (dictionary, causes) in [
+            ("{scope: private, identity: authorization}", []), ("{personal: off}", ["route"]),
+        ] as [(String, [String])] {
+            let text = """
+                upstream: {urls: ["http://127.0.0.1:9"]}
+                routes: [{match: /*, dictionary: \(dictionary)}]
+                """
+            let pruning = StorePruning(
+                now: now, removesUnusedRoutes: true,
+                configuration: try Configuration.parse(Array(text.utf8)))
+            #expect(pruning.victims(among: [version], usedBytes: 0).map(\.cause) == causes)
+        }
     }
 
     // MARK: The order of max_size

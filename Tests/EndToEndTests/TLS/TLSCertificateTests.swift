@@ -194,7 +194,7 @@ internal import Testing
             upstream: {urls: ["http://127.0.0.1:9"]}
             store: {path: ":memory:"}
             """, to: "dictum.yaml")
-        let place = setting == "certificate" ? "dictum.yaml:4:20: tls: " : "dictum.yaml:5:20: tls: "
+        let place = "dictum.yaml:\(setting == "certificate" ? 4 : 5):20: listeners[0].tls.\(setting): "
         for command in ["check", "serve"] {
             let result = try RunningProcess.run([command, "--config", "dictum.yaml"], in: certificates.path)
             #expect(result.status == 78)
@@ -219,7 +219,7 @@ internal import Testing
             """, to: "dictum.yaml")
         let result = try RunningProcess.run(["check", "--config", "dictum.yaml"], in: certificates.path)
         #expect(result.status == 78)
-        #expect(result.errors.hasPrefix("dictum.yaml:6:18: tls: "), "\(result.errors)")
+        #expect(result.errors.hasPrefix("dictum.yaml:6:18: listeners[0].tls.client_ca: "), "\(result.errors)")
         #expect(result.errors.contains("missing.pem: cannot be read"), "\(result.errors)")
     }
 

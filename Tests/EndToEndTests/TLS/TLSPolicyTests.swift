@@ -230,7 +230,7 @@ private let body = Feed.bytes(version: 3, items: 200)
     }
 
     @Test(arguments: [
-        ("hsts: max-age=300", "hsts has no effect without tls"),
+        ("hsts: max-age=300", ": listeners[0].hsts: no effect without tls"),
         ("redirect: http", "expected off, https or https:PORT"),
         ("redirect: https:0", "expected off, https or https:PORT"),
         ("redirect: https:65536", "expected off, https"),
@@ -239,7 +239,7 @@ private let body = Feed.bytes(version: 3, items: 200)
         ("hsts: \"max-age=1\\r\\nx: y\"", "expected a value of Strict-Transport-Security"),
         (
             "tls: {certificate: /none, private_key: /none, client_subject_field: x}",
-            "no effect without client_ca"
+            ": listeners[0].tls.client_subject_field: no effect without client_ca"
         ),
         (
             "tls: {certificate: /none, private_key: /none, client_subject_field: \"a b\"}",
@@ -251,7 +251,7 @@ private let body = Feed.bytes(version: 3, items: 200)
         ),
         (
             "redirect: https, tls: {certificate: /none, private_key: /none}",
-            "redirect has no effect on a listener with tls"
+            ": listeners[0].redirect: no effect on a listener with tls"
         ),
     ])
     func `settings that make no sense are mistakes`(listener: String, expected: String) throws {

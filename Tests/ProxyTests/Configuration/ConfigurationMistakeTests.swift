@@ -110,7 +110,7 @@ func mistakes(inWhole bytes: [UInt8]) -> [String] {
             "compression: {levels: {gzip: 10}}",
             "compression.levels.gzip is \"10\": expected auto, or a number from 1 to 9"
         ),
-        ("compression: {codings: [br, br]}", "(a coding is named twice): expected each coding once"),
+        ("compression: {codings: [br, br]}", "(one is named twice): expected each coding once"),
         ("compression: {types: [json]}", "compression.types[0] is \"json\": expected a media type"),
     ])
     func `a value of the wrong type is told with what was expected`(text: String, expected: String) {

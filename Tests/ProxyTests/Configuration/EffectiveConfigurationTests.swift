@@ -12,6 +12,8 @@ import Testing
 
     @Test(arguments: [
         #"upstream: {urls: ["http://127.0.0.1:9000"]}"#,
+        #"{request_id: "%X", upstream: {urls: ["http://127.0.0.1:9000"]}}"#,
+        ##"{request_id: "#X", upstream: {urls: ["http://127.0.0.1:9000"]}}"##,
         ConfigurationReference.text,
         """
         listeners: [{address: "[::1]:8080", protocols: [http/1.1]}, {address: "unix:/run/d \\"x\\".sock"}]
@@ -56,6 +58,15 @@ import Testing
         #expect(EffectiveConfiguration(settings).yaml.contains("client_auth: required"))
     }
 
+    @Test func `the name of a field that YAML would read as a comment is quoted`() throws {
+        var settings = try configuration("request_id: \"%X\"")
+        settings.listeners[0].tls = Configuration.TLS()
+        settings.listeners[0].tls?.clientSubjectField = "#x"
+        let shown = EffectiveConfiguration(settings)
+        #expect(shown.yaml.contains("client_subject_field: \"#x\"\n"), "\(shown.yaml)")
+        #expect(shown.yaml.contains("request_id: \"%X\"\n") && shown.node != nil, "\(shown.yaml)")
+    }
+
     @Test func `secrets are left out, wherever they stand`() throws {
         let folder = try TemporaryFolder()
         try Data("file-s3cret-0123456\n".utf8).write(to: URL(filePath: folder.file("token")))
@@ -77,11 +88,12 @@ import Testing
     @Test(
         arguments: [
             ("", "cannot be read"), ("short", "invalid token"), ("0123456789 abcdef", "invalid token"),
-            ("0123456789abcdef\n\n", "invalid token"), (String(repeating: "x", count: 1025), "invalid token"),
-            ("0123456789abcdef", nil), ("0123456789abcdef\r\n", nil),
+            ("\n0123456789abcdef", "cannot be read"),
+            (String(repeating: "x", count: 1025), "invalid token"),
+            ("0123456789abcdef", nil), ("0123456789abcdef\r\n", nil), ("0123456789abcdef\n\n", nil),
             (String(repeating: "x", count: 1024), nil),
         ] as [(String, String?)])
-    func `a token's file has one token on one line`(content: String, problem: String?) throws {
+    func `the first line of a token's file is the token`(content: String, problem: String?) throws {
         let folder = try TemporaryFolder()
         let file = folder.file("token")
         if !content.isEmpty { try Data(content.utf8).write(to: URL(filePath: file)) }
@@ -108,7 +120,7 @@ import Testing
         let error = try #require(throws: ConfigurationError.self) {
             try Configuration.parse(Array(text.utf8))
         }
-        #expect(error.problems.map(\.text) == ["admin has both token and token_file: expected one of them"])
+        #expect(error.problems.map(\.text) == ["admin.token_file: token is given too: expected one of them"])
     }
 
     @Test(arguments: [

@@ -25,7 +25,8 @@ import Testing
 
     @Test func `requests: dictionary needs dictionaries`() throws {
         let found = mistakes("routes: [{match: /a, requests: dictionary, dictionary: off}]")
-        #expect(found.count == 1 && found.first?.contains("expected dictionary: on") == true, "\(found)")
+        let expected = "f:2:32: routes[0].requests: dictionary needs dictionaries: expected dictionary: on"
+        #expect(found == [expected])
         #expect(
             mistakes("routes: [{match: /a, requests: yes}]").first?.contains("pass or dictionary") == true)
         let full = try configuration("routes: [{match: /a, requests: dictionary}, {match: /b}]")

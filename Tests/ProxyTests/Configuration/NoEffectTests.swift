@@ -80,7 +80,9 @@ import Testing
         let listener =
             "listeners: [{address: \"127.0.0.1:1\", tls: {certificate: /c, private_key: /k, client_auth: required}}]"
         #expect(
-            mistakes(listener).contains { $0.contains("tls.client_auth has no effect without client_ca") })
+            mistakes(listener).contains {
+                $0.contains(": listeners[0].tls.client_auth: no effect without client_ca")
+            })
     }
 
     @Test(arguments: ["user:s3cret", "user:s/3cret", "user:s 3cret", "user:3cret@s"])

@@ -95,7 +95,7 @@ private func mistakes(_ text: String) -> [String] {
         ("{scope: private, identity: [authorization, nobody]}", "identity[1] is \"nobody\": expected"),
         (
             "{scope: private, identity: [\"cookie:a\", \"cookie:a\"]}",
-            "(an item is named twice): expected each item once"
+            "(one is named twice): expected each item once"
         ),
         ("{scope: private, identity: \"response:etag\"}", "is \"response:etag\": expected authorization"),
         ("{private_versions: 0}", "private_versions is \"0\": expected a number from 1 to 1000"),

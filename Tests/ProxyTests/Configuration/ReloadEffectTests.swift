@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import Foundation
+internal import Redis
 internal import Storage
 internal import Testing
 
@@ -16,7 +17,7 @@ internal import Testing
         new.store.writeRate += 1
         new.store.keyFile = "other.key"
         new.store.privateMaxSize = 1 << 20
-        new.store.shared = Configuration.SharedStore()
+        new.store.shared = RedisSettings(address: .unix(path: "/run/redis.sock"))
         new.memory.total = 1 << 30
         for budget in Budget.allCases { new.memory[budget] = 0.01 }
         new.compression.verify = .always

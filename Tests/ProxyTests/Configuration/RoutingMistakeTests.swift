@@ -29,7 +29,7 @@ import Testing
         ),
         (
             "routes: [{match: /a, headers: {response: {set: {Cache-Control: public}}}}]",
-            "set has Cache-Control, which decides what becomes a dictionary: expected dictionary.cache_control"
+            "routes[0].headers.response.set: Cache-Control decides what becomes a dictionary: expected dictionary.cache_control"
         ),
         (
             "routes: [{match: /a, headers: {request: {remove: [Host]}}}]",

@@ -8,7 +8,7 @@ internal import Testing
 /// The setting of the store that several proxies share.
 @Suite struct SharedStoreConfigurationTests {
     private static func redis(_ text: String) throws -> RedisSettings {
-        try #require(try configuration("store: {shared: \(text)}").store.shared?.redis)
+        try #require(try configuration("store: {shared: \(text)}").store.shared)
     }
 
     @Test func `a URL alone is enough, and a mapping has the rest`() throws {
@@ -51,6 +51,7 @@ internal import Testing
         ("redis://", "the host"), ("redis://host.:6379", "the host"), ("redis://[host]", "the host"),
         ("redis://host/abc", "the database"), ("redis://host/-1", "the database"),
         ("redis://host/65536", "the database"), ("redis://host?x=1", "more than an address"),
+        ("redis://host/0?x=1", "more than an address"), ("redis://host/#0", "more than an address"),
         ("redis://u:hush%zz@host", "invalid escape"), ("unix://host/path", "the path"),
         ("unix:relative", "the path"), ("redis://hush@a:1,b:2", "several hosts"),
         ("redis+sentinel://a:26379/mymaster", "Sentinel is not supported"),
@@ -89,7 +90,7 @@ internal import Testing
         #expect(parts.count >= 2)
         for part in parts {
             let block = try #require(part.components(separatedBy: "```").first)
-            #expect(try configuration(block).store.shared?.redis != nil)
+            #expect(try configuration(block).store.shared != nil)
         }
     }
 }

@@ -76,10 +76,9 @@ final class TestFleet {
     static let patience = 30_000
 
     /// The settings of a shared store at a socket.
-    static func store(at path: String, timeout: Int = patience) -> Configuration.SharedStore {
-        var store = Configuration.SharedStore()
-        store.server = RedisSettings(address: .unix(path: path))
-        store.server?.timeout = timeout
+    static func store(at path: String, timeout: Int = patience) -> RedisSettings {
+        var store = RedisSettings(address: .unix(path: path))
+        store.timeout = timeout
         return store
     }
 

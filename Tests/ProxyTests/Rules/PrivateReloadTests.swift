@@ -60,6 +60,16 @@ private func routes(_ routes: (match: String, settings: String)...) -> String {
         #expect(try proxy.fetch("/feed?a:b=c*", over: old, ann).coding == "dcz")
     }
 
+    @Test(arguments: ["dictionary: off", "dictionary: {personal: off}"])
+    func `a private version belongs to no route once no route makes any`(settings: String) throws {
+        let proxy = try TestProxy(json(old), routes(("/*", "")))
+        _ = try proxy.fetch("/feed", ann)
+        #expect(try proxy.fetch("/feed", over: old, ann).coding == "dcz")
+        try proxy.reload("routes: [{match: /*, \(settings)}]")
+        let said = "1 of 1 versions in :memory: belong to no present route"
+        #expect(proxy.events.withLock { $0 }.contains { "\($0)".contains(said) })
+    }
+
     @Test func `what the upstream itself says a private answer is for has no id, so that it is for nothing`()
         throws
     {
