@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import Primitives
 internal import Storage
 internal import TestSupport
 internal import Testing
