@@ -49,7 +49,7 @@ package final class ConnectionPool {
     func keptConnection(from targetPool: TargetPool) -> ClientConnection? {
         guard let kept = targetPool.takeLast() else { return nil }
         idleCount -= 1
-        settings.idleLimit?.leave()
+        settings.idleConnections?.leave()
         noteActive()
         return kept
     }
@@ -113,7 +113,7 @@ package final class ConnectionPool {
     func release(_ connection: ClientConnection) {
         let targetPool = connection.targetPool
         guard connection.generation == generation, targetPool.isKept, idleCount < idleMax,
-            settings.idleLimit?.enter() ?? true
+            settings.idleConnections?.enter(limit: settings.idleConnectionsMax) ?? true
         else { return connection.close() }
         activeCount -= 1
         targetPool.keep(connection)
@@ -124,7 +124,7 @@ package final class ConnectionPool {
         if let index = connection.targetPool.idle.lastIndex(where: { $0 === connection }) {
             connection.targetPool.remove(at: index)
             idleCount -= 1
-            settings.idleLimit?.leave()
+            settings.idleConnections?.leave()
         } else {
             activeCount -= 1
         }
