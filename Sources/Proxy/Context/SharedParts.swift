@@ -42,17 +42,11 @@ final class SharedParts: Sendable {
     let clientResources: ClientResources
     let places: UpstreamPlaces
     let idleConnections = ConnectionCount()
-    /// Limits the warnings about offers that no browser keeps.
-    let unkeptWarnings = RouteReminders()
-    /// Limits the hints at obstacles to deltas.
-    let hints = RouteReminders()
     let variants = VariantCounts()
     /// The entity tags that upstreams made weak themselves, by their resources.
     let weakTags = OriginNotes()
     /// The pages whose upstreams give them no Link.
     let linklessPages = OriginNotes()
-    /// Limits the warnings about Links that no browser follows.
-    let linkWarnings = RouteReminders()
     let maintenance = DispatchQueue(label: "dictum.maintenance", qos: .utility)
     /// The latest warnings and errors that `report` got.
     let events: RecentEvents

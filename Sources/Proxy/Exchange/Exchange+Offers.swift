@@ -93,9 +93,7 @@ extension Exchange {
             let reason = unkeptReason(response)
         else { return }
         proxy.metrics.counters.countUnkept(reason, route: route.index)
-        guard route.unkeptWarning.take(now: core.now),
-            context.shared.unkeptWarnings.take(route.text, now: SystemClock.unixSeconds)
-        else { return }
+        guard route.reminders.unkept.take(now: core.now) else { return }
         let isSetHere = response.isCacheControlReplaced && reason != .varyAny
         context.report(.warning(Self.unkeptWarning(reason, route: route, isSetHere: isSetHere)))
     }
@@ -105,8 +103,7 @@ extension Exchange {
         // These two are read first: they cost nothing, and rule out nearly every response.
         guard response.cacheControl.noStore || !response.varyNames.isEmpty, route.usesDictionaries,
             let hint = DeltaHint.find(request: facts, response: response, policy: route.policy),
-            route.hint.take(now: core.now),
-            context.shared.hints.take(route.text, now: SystemClock.unixSeconds)
+            route.reminders.hint.take(now: core.now)
         else { return }
         context.report(.info(hint.text(route: route.text)))
     }
@@ -115,8 +112,7 @@ extension Exchange {
     func hintManyVariants(_ variant: String) {
         guard !variant.isEmpty, context.shared.variants.record(variant, route: route.text),
             case let fields = VariantKey.fieldNames(in: variant), !fields.isEmpty,
-            route.hint.take(now: core.now),
-            context.shared.hints.take(route.text, now: SystemClock.unixSeconds)
+            route.reminders.hint.take(now: core.now)
         else { return }
         context.report(.info(DeltaHint.manyVariants(fields: fields).text(route: route.text)))
     }
@@ -147,7 +143,7 @@ extension Exchange {
     private func noteUnfollowedLink(_ response: UpstreamResponse) {
         guard !isDocument(response.facts.contentType) else { return }
         proxy.metrics.counters.countUnfollowed(route: route.index)
-        guard context.shared.linkWarnings.take(route.text, now: SystemClock.unixSeconds) else { return }
+        guard route.reminders.link.take(now: core.now) else { return }
         context.report(
             .warning(
                 """

@@ -1,27 +1,17 @@
 internal import Primitives
 
-/// Remembers when a message about each route was logged, so that reloads do not repeat it.
+/// Limits how often messages about a route are logged; reloads keep it.
 ///
 /// Safe from any thread.
 final class RouteReminders: Sendable {
-    /// The least time between two messages about a route.
-    static let seconds = 3600
-    static let milliseconds = Int64(1000 * seconds)
-    /// The bound of the table, because each reload can bring other routes.
-    private static let countMax = 4_000
+    private static let hour: Int64 = 3_600_000
 
-    private let saidAt = Guarded<[String: Int]>([:])
-
-    /// Takes the message about a route; returns true if it is due.
-    func take(_ text: String, now: Int) -> Bool {
-        saidAt.withLock { saidAt in
-            if let last = saidAt[text], now - last < Self.seconds { return false }
-            if saidAt.count >= Self.countMax { saidAt = saidAt.filter { now - $0.value < Self.seconds } }
-            // If the table is full, repeat the message.
-            if saidAt.count < Self.countMax { saidAt[text] = now }
-            return true
-        }
-    }
+    /// The warning that clients do not keep the route's offers.
+    let unkept = Reminder(milliseconds: RouteReminders.hour)
+    /// The hint at an obstacle to deltas.
+    let hint = Reminder(milliseconds: RouteReminders.hour)
+    /// The warning about Links that no browser follows.
+    let link = Reminder(milliseconds: RouteReminders.hour)
 }
 
 /// Detects routes whose responses have many variants.

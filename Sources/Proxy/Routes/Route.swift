@@ -63,17 +63,14 @@ final class Route: Sendable {
     let learnsBuilt: Bool
     /// The route as it would be with dictionaries, if it is observed; nil otherwise.
     let shadow: Route?
-
-    /// The warning that clients do not keep the route's offers; `RouteReminders` also remember it over reloads.
-    let unkeptWarning = Reminder(milliseconds: RouteReminders.milliseconds)
-    /// The hint at an obstacle to deltas.
-    let hint = Reminder(milliseconds: RouteReminders.milliseconds)
+    let reminders: RouteReminders
 
     init(
         index: Int?, _ route: RouteConfiguration, in configuration: Configuration,
-        upstream: UpstreamGroup? = nil, shadow: Route? = nil
+        upstream: UpstreamGroup? = nil, shadow: Route? = nil, reminders: RouteReminders = RouteReminders()
     ) {
         self.index = index
+        self.reminders = reminders
         self.shadow = shadow
         self.upstream = upstream
         acceptEncoding = upstream?.settings.acceptEncoding ?? .identity
@@ -122,12 +119,16 @@ final class Route: Sendable {
 
     /// Makes a route that sends nothing of dictionaries if it is observed.
     static func make(
-        index: Int?, _ route: RouteConfiguration, in configuration: Configuration, upstream: UpstreamGroup?
+        _ route: RouteConfiguration, _ names: RouteNames, in configuration: Configuration,
+        upstream: UpstreamGroup?
     ) -> Route {
-        let full = Route(index: index, route, in: configuration, upstream: upstream)
+        let index = names.position(of: route.text)
+        let reminders = index.map { names.reminders[$0] } ?? RouteReminders()
+        let full = Route(index: index, route, in: configuration, upstream: upstream, reminders: reminders)
         guard configuration.observes(route) else { return full }
         return Route(
-            index: index, route.withoutDictionary, in: configuration, upstream: upstream, shadow: full)
+            index: index, route.withoutDictionary, in: configuration, upstream: upstream, shadow: full,
+            reminders: reminders)
     }
 
     /// The route with its dictionaries, observed or live.

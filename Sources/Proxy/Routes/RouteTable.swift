@@ -21,8 +21,7 @@ final class RouteTable: Sendable {
     /// - Parameter upstreams: the upstreams of the routes; nil where nothing is forwarded.
     init(_ configuration: Configuration, names: RouteNames, upstreams: UpstreamGroups? = nil) {
         routes = configuration.routes.map {
-            .make(
-                index: names.position(of: $0.text), $0, in: configuration, upstream: upstreams?[$0.upstream])
+            .make($0, names, in: configuration, upstream: upstreams?[$0.upstream])
         }
         hosts = HostIndex(configuration.routes.map(\.hosts))
         matches = PatternIndex(routes.flatMap(\.match.patterns))
@@ -126,6 +125,8 @@ struct RouteNames: Sendable {
 
     /// The matches in the order of their positions.
     private(set) var texts: [String] = []
+    /// The limits of their messages; a route without a position gets new ones at each reload.
+    private(set) var reminders: [RouteReminders] = []
     private var positions: [String: Int] = [:]
 
     init(_ configuration: Configuration, after former: RouteNames? = nil) {
@@ -133,6 +134,7 @@ struct RouteNames: Sendable {
         for route in configuration.routes where positions[route.text] == nil && texts.count < Self.countMax {
             positions[route.text] = texts.count
             texts.append(route.text)
+            reminders.append(RouteReminders())
         }
     }
 

@@ -103,25 +103,28 @@ private let body = Feed.bytes(version: 0, items: 40)
         #expect(warnings(proxy).map { $0.prefix(8) } == ["route /a", "route /b"])
     }
 
-    @Test func `an hour later it is said again`() throws {
+    @Test func `an hour later it is said again`() {
         let reminders = RouteReminders()
-        let (route, after) = (
-            Route(index: 0, .implied, in: Configuration()), Route(index: 0, .implied, in: Configuration())
-        )
-        func takes(_ route: Route, at seconds: Int) -> Bool {
-            route.unkeptWarning.take(now: Int64(1000 * seconds)) && reminders.take(route.text, now: seconds)
-        }
-        #expect(takes(route, at: 10_000))
-        #expect(!takes(route, at: 13_599))
-        #expect(takes(route, at: 13_600))
-        #expect(!takes(after, at: 13_601))
-        #expect(takes(after, at: 17_201))
+        #expect(reminders.unkept.take(now: 10_000_000))
+        #expect(!reminders.unkept.take(now: 13_599_999))
+        #expect(reminders.unkept.take(now: 13_600_000))
     }
 
-    @Test func `of more routes than are remembered each is named nevertheless`() {
-        let reminders = RouteReminders()
-        for number in 0..<5_000 { #expect(reminders.take("/\(number)", now: 10_000)) }
-        #expect(!reminders.take("/7", now: 13_599))
-        #expect(reminders.take("/4999", now: 13_600) && !reminders.take("/4999", now: 13_601))
+    @Test func `a route that comes back is remembered, and one of too many is rather named twice`() throws {
+        var configuration = Configuration()
+        configuration.routes = try (0...4_000).map { number in
+            var route = RouteConfiguration.implied
+            route.match = try RouteMatch([URLPattern("/\(number)")])
+            return route
+        }
+        func takes(_ number: Int, _ names: RouteNames) -> Bool {
+            Route.make(configuration.routes[number], names, in: configuration, upstream: nil)
+                .reminders.unkept.take(now: 0)
+        }
+        let names = RouteNames(configuration)
+        #expect(takes(7, names) && takes(3_999, names) && takes(4_000, names))
+        let later = RouteNames(configuration, after: RouteNames(Configuration(), after: names))
+        #expect(!takes(7, later) && !takes(3_999, later))
+        #expect(takes(4_000, later))
     }
 }
