@@ -6,11 +6,11 @@ internal import Primitives
 /// A loop that does not respond counts with its last counters, since a sum of counters must not fall: Prometheus would take
 /// that for a restart. Safe from any thread.
 final class LoopCounterReader: Sendable {
-    private let parts: [ProxyServer.LoopPart]
+    private let parts: [ProxyServer.LoopPart<ProxyLoop>]
     /// The last counters of each loop; nil before its first reading.
     private let latest: Guarded<[LoopCounters?]>
 
-    init(_ parts: [ProxyServer.LoopPart]) {
+    init(_ parts: [ProxyServer.LoopPart<ProxyLoop>]) {
         self.parts = parts
         latest = Guarded([LoopCounters?](repeating: nil, count: parts.count))
     }

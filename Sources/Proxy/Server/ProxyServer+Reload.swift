@@ -72,7 +72,7 @@ extension ProxyServer {
         context.shared.currentRoutes.withLock { $0 = CurrentRoutes(context.routes) }
         hand(context, change)
         names.adopt(context.upstreams)
-        if case .moved(let socket) = admin { moveAdmin(to: socket) }
+        if case .moved(let socket) = admin { self.admin.perform { $0.listen(at: socket, $1) } }
         var started = former.context.shared.started
         started.listeners = change.listeners.map(\.opened)
         return Self.changesAtNextStart(

@@ -9,17 +9,24 @@ package import Storage
 ///
 /// Safe from any thread except a loop.
 package final class ProxyServer: Sendable {
-    struct LoopPart: Sendable {
+    /// A loop and the handler that owns what runs there.
+    struct LoopPart<Owner: Handler & SendableMetatype>: Sendable {
         let loop: EventLoop
         let token: Token
 
+        /// Starts a loop, and waits until `make` has registered the owner there.
+        init(_ label: String, _ make: @escaping @Sendable (EventLoop.Core) -> Token) {
+            loop = EventLoop(label: label)
+            token = loop.call(make) ?? Token.none
+        }
+
         /// Runs `body` on the loop; `group` waits for it.
         func perform(
-            in group: DispatchGroup? = nil, _ body: @escaping @Sendable (ProxyLoop, EventLoop.Core) -> Void
+            in group: DispatchGroup? = nil, _ body: @escaping @Sendable (Owner, EventLoop.Core) -> Void
         ) {
             group?.enter()
             loop.execute { core in
-                if let own = core.handler(token, as: ProxyLoop.self) { body(own, core) }
+                if let own = core.handler(token, as: Owner.self) { body(own, core) }
                 group?.leave()
             }
         }
@@ -59,14 +66,12 @@ package final class ProxyServer: Sendable {
     }
 
     let state: Guarded<State>
-    let parts: [LoopPart]
+    let parts: [LoopPart<ProxyLoop>]
     let status: AdminStatus
     /// Resolves the names of the upstreams again.
     let names: NameWatches
     /// The admin listener's own loop, which responds while other loops are stuck or drain.
-    private let adminLoop = EventLoop(label: "dictum.admin")
-    /// The registration of the admin listener there.
-    private let adminToken = Guarded<Token?>(nil)
+    let admin: LoopPart<AdminLoop>
     private let drained = DispatchSemaphore(value: 0)
 
     /// Starts to accept, at inherited sockets if their addresses match; blocks for a moment.
@@ -77,9 +82,10 @@ package final class ProxyServer: Sendable {
         let (opened, adminSocket) = try Self.open(context, inherited)
         try OwnUpstream.check(context.upstreams.servers, opened.values.map(\.listener.endpoint))
         parts = (0..<context.loopCount).map { index in
-            Self.startPart(
-                index, context, opened.mapValues { ($0.listener.configuration, $0.shares[index]) }, accessLog
-            )
+            LoopPart("dictum.loop.\(index)") { core in
+                ProxyLoop(context: context, accessLog: accessLog, maintains: index == 0, core: core)
+                    .start(opened.mapValues { ($0.listener.configuration, $0.shares[index]) }, on: core)
+            }
         }
         state = Guarded(
             State(
@@ -95,7 +101,11 @@ package final class ProxyServer: Sendable {
         context.shared.redis?.start(requestsOn: parts.map(\.loop))
         context.shared.currentRoutes.withLock { $0 = CurrentRoutes(context.routes) }
         context.shared.sharedMemory?.start()
-        startAdmin(adminSocket)
+        admin = LoopPart("dictum.admin") { [status] core in
+            let part = AdminLoop(status: status, core: core)
+            part.listen(at: adminSocket, core)
+            return core.add(part)
+        }
         status.history.start { [weak status] in status?.totals() }
     }
 
@@ -185,45 +195,6 @@ package final class ProxyServer: Sendable {
         }
     }
 
-    private static func startPart(
-        _ index: Int, _ context: ProxyContext, _ sockets: [Int: ProxyLoop.Opened],
-        _ accessLog: AccessLogOutput?
-    ) -> LoopPart {
-        let loop = EventLoop(label: "dictum.loop.\(index)")
-        let token = loop.call { core in
-            let part = ProxyLoop(context: context, accessLog: accessLog, maintains: index == 0, core: core)
-            return part.start(sockets, on: core)
-        }
-        return LoopPart(loop: loop, token: token ?? Token.none)
-    }
-
-    private func startAdmin(_ socket: ListeningSocket?) {
-        adminLoop.execute { [status, adminToken] core in
-            let part = AdminLoop(status: status, core: core)
-            part.listen(at: socket, core)
-            let token = core.add(part)
-            adminToken.withLock { $0 = token }
-        }
-    }
-
-    /// Moves the admin listener to another socket, or closes it.
-    func moveAdmin(to socket: ListeningSocket?) {
-        adminLoop.execute { [adminToken] core in
-            guard let token = adminToken.withLock({ $0 }) else { return }
-            core.handler(token, as: AdminLoop.self)?.listen(at: socket, core)
-        }
-    }
-
-    /// Calls `body` with the sockets of the admin listener.
-    func askAdmin(_ asked: DispatchGroup, _ body: @escaping @Sendable ([ListeningSocket]) -> Void) {
-        asked.enter()
-        adminLoop.execute { [adminToken] core in
-            let token = adminToken.withLock { $0 }
-            body(token.flatMap { core.handler($0, as: AdminLoop.self) }?.sockets ?? [])
-            asked.leave()
-        }
-    }
-
     // MARK: Ends
 
     /// Drains: stops accepting, waits for requests in progress, resets the rest, and stores pending versions.
@@ -234,7 +205,7 @@ package final class ProxyServer: Sendable {
     /// - Returns: false if a loop is stuck; its unsaved data is lost.
     @discardableResult
     package func stop(drainMilliseconds: Int? = nil, isHandedOver: Bool = false) -> Bool {
-        if isHandedOver { moveAdmin(to: nil) } else { status.startDraining() }
+        if isHandedOver { admin.perform { $0.listen(at: nil, $1) } } else { status.startDraining() }
         names.stop()
         status.history.stop()
         context.learned.stop()
@@ -264,8 +235,8 @@ package final class ProxyServer: Sendable {
         for part in parts where !part.loop.join(milliseconds: areLoopsOver ? Self.stuckMilliseconds : 0) {
             areLoopsOver = false
         }
-        adminLoop.stop()
-        let isAdminOver = adminLoop.join(milliseconds: Self.stuckMilliseconds)
+        admin.loop.stop()
+        let isAdminOver = admin.loop.join(milliseconds: Self.stuckMilliseconds)
         return closeStore(isWaiting: areLoopsOver && isAdminOver)
     }
 
@@ -307,7 +278,7 @@ extension ProxyServer {
                 found.withLock { $0 += own.sockets.map { ($0.key, $0.value) } }
             }
         }
-        askAdmin(asked) { sockets in found.withLock { $0.append((.max, sockets)) } }
+        admin.perform(in: asked) { own, _ in found.withLock { $0.append((.max, own.sockets)) } }
         asked.wait()
         var seen: Set<ObjectIdentifier> = []
         return found.withLock { $0 }.sorted { $0.listener < $1.listener }.flatMap(\.sockets)
