@@ -14,8 +14,9 @@ package struct ClientSettings: Sendable {
     /// The time for which an idle connection is kept.
     package var keepAliveTimeout: Int64 = 60_000
     package var keepAliveMax = 128
-    /// The bound of idle connections of all loops and upstreams; nil for none.
-    package var idleLimit: IdleConnectionLimit?
+    /// Counts the idle connections of all pools, since each of them takes a descriptor; nil for no limit.
+    package var idleConnections: ConnectionCount?
+    package var idleConnectionsMax = Int.max
     /// The TLS for https targets; nil makes them unreachable.
     package var tls: TLSClientContext?
     /// The maximum number of interim responses before the final one.
@@ -24,19 +25,4 @@ package struct ClientSettings: Sendable {
     package init() {}
 
     var pace: Pace.Limits { Pace.Limits(idleTimeout: idleTimeout, bytesPerSecond: bodyRate) }
-}
-
-/// The bound of idle connections that all pools share, since each of them takes a descriptor.
-package struct IdleConnectionLimit: Sendable {
-    private let count: ConnectionCount
-    private let countMax: Int
-
-    package init(_ count: ConnectionCount, countMax: Int) {
-        (self.count, self.countMax) = (count, countMax)
-    }
-
-    /// Counts one more; returns false if there are as many as there may be.
-    func enter() -> Bool { count.enter(limit: countMax) }
-
-    func leave() { count.leave() }
 }

@@ -52,7 +52,7 @@ package final class ConnectionPool {
     func keptConnection(from targetPool: TargetPool) -> ClientConnection? {
         guard let kept = targetPool.takeLast() else { return nil }
         idle -= 1
-        settings.idleLimit?.leave()
+        settings.idleConnections?.leave()
         noteActive()
         return kept
     }
@@ -116,7 +116,7 @@ package final class ConnectionPool {
     func release(_ connection: ClientConnection) {
         let targetPool = connection.targetPool
         guard connection.generation == generation, targetPool.isKept, idle < idleMax,
-            settings.idleLimit?.enter() ?? true
+            settings.idleConnections?.enter(limit: settings.idleConnectionsMax) ?? true
         else { return connection.close() }
         active -= 1
         targetPool.keep(connection)
@@ -127,7 +127,7 @@ package final class ConnectionPool {
         if let index = connection.targetPool.idle.lastIndex(where: { $0 === connection }) {
             connection.targetPool.remove(at: index)
             idle -= 1
-            settings.idleLimit?.leave()
+            settings.idleConnections?.leave()
         } else {
             active -= 1
         }

@@ -43,8 +43,8 @@ package final class ProxyContext: Sendable {
             resolved,
             .init(
                 limits: configuration.limits, loopCount: shared.loopCount,
-                idleLimit: IdleConnectionLimit(
-                    shared.idleConnections, countMax: DescriptorLimit.upstreamShare(of: configuration).idle)),
+                idleConnections: shared.idleConnections,
+                idleConnectionsMax: DescriptorLimit.upstreamShare(of: configuration).idle),
             after: former?.upstreams, report: shared.report)
         tls = try TLSServers(configuration.listeners, ticketKeys: shared.ticketKeys)
         self.shared = shared

@@ -50,7 +50,8 @@ final class UpstreamGroup: Sendable {
         connections.bodyRate = shared.limits.bodyRate
         // The setting counts the connections of all loops.
         connections.keepAliveMax = (settings.keepAlive + shared.loopCount - 1) / shared.loopCount
-        connections.idleLimit = shared.idleLimit
+        connections.idleConnections = shared.idleConnections
+        connections.idleConnectionsMax = shared.idleConnectionsMax
         self.connections = connections
     }
 
@@ -83,7 +84,8 @@ struct UpstreamGroups: Sendable {
     struct Shared: Sendable {
         let limits: Configuration.Limits
         let loopCount: Int
-        let idleLimit: IdleConnectionLimit
+        let idleConnections: ConnectionCount
+        let idleConnectionsMax: Int
     }
 
     /// - Parameter former: the groups before a reload.

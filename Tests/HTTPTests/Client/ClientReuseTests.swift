@@ -276,7 +276,8 @@ struct ClientReuseTests {
 
     @Test func `a kept connection that ends gives its place among all kept ones back`() throws {
         var settings = ClientSettings()
-        settings.idleLimit = IdleConnectionLimit(ConnectionCount(), countMax: 1)
+        settings.idleConnections = ConnectionCount()
+        settings.idleConnectionsMax = 1
         let upstream = try TestUpstream()
         let client = TestClient(settings)
         for _ in 0..<3 {
