@@ -164,7 +164,12 @@ extension Exchange {
     /// Returns the named version of a chain, of the variant that this client would be sent.
     private func announcedVersion(of chain: ChainKey, isLearned: Bool, now: Int) -> Storage.Version? {
         if let route = context.routes.builtRoute(of: chain) {
-            return announcedBuilt(of: route, in: chain, isLearned: isLearned, now: now)
+            let registry = context.linkRegistry
+            let isWorthIt =
+                isLearned
+                ? registry.mayAnnounce(chain, now: now)
+                : !route.learnsBuilt || registry.pays(chain, now: now)
+            return isWorthIt ? context.named(builtOf: route, in: chain, proxy.index, now: now) : nil
         }
         let known = proxy.index.recent(of: chain) + proxy.index.named(of: chain, now: now)
         guard let newest = known.first else { return nil }
@@ -202,21 +207,6 @@ extension Exchange {
         guard route.learnsBuilt else { return }
         context.learned.recordFirstVisit(
             of: chain, sentBytes: sentBytes, client: client, now: SystemClock.unixSeconds)
-    }
-
-    /// Returns the built dictionary of a route, if a page is to announce it.
-    private func announcedBuilt(
-        of route: Route, in chain: ChainKey, isLearned: Bool, now: Int
-    ) -> Storage.Version? {
-        let registry = context.linkRegistry
-        guard context.routes.mayName(route), let dictionary = route.dictionary, let built = dictionary.built,
-            isLearned
-                ? registry.mayAnnounce(chain, now: now)
-                : !route.learnsBuilt || registry.pays(chain, now: now),
-            let version = registry.version(
-                of: built, in: chain, route.admission, index: proxy.index, now: now)
-        else { return nil }
-        return registry.named(version, index: proxy.index, lifeSeconds: dictionary.linkLifeSeconds, now: now)
     }
 }
 

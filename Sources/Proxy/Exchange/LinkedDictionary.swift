@@ -36,16 +36,10 @@ final class LinkedDictionary: Sendable {
     private static func builtVersion(
         _ path: DictionaryPath, authority: String, _ proxy: ReverseProxy
     ) -> Storage.Version? {
-        let (context, now) = (proxy.context, SystemClock.unixSeconds)
-        guard let route = context.routes.builtRoute(of: path, authority: authority),
-            context.routes.mayName(route),
-            let dictionary = route.dictionary, let built = dictionary.built,
-            let chain = route.builtChain(authority: authority),
-            let version = context.linkRegistry.version(
-                of: built, in: chain, route.admission, index: proxy.index, now: now)
+        guard let route = proxy.context.routes.builtRoute(of: path, authority: authority),
+            let chain = route.builtChain(authority: authority)
         else { return nil }
-        return context.linkRegistry.named(
-            version, index: proxy.index, lifeSeconds: dictionary.linkLifeSeconds, now: now)
+        return proxy.context.named(builtOf: route, in: chain, proxy.index, now: SystemClock.unixSeconds)
     }
 
     /// The advertised life, but not more than the store guarantees.
@@ -85,5 +79,18 @@ final class LinkedDictionary: Sendable {
             match: chain.match, matchDest: chain.matchDest, ttl: route.dictionary?.ttlSeconds)
         // A built dictionary yields to the versions of the paths.
         return route.hasBuilt(version) ? offer : offer?.outranking(version.contentType)
+    }
+}
+
+extension ProxyContext {
+    /// Returns the built dictionary of a route as a version that Links name from now on; nil if they may not, or without one.
+    func named(
+        builtOf route: Route, in chain: ChainKey, _ index: DictionaryIndex.Reader, now: Int
+    ) -> Storage.Version? {
+        // Asked first, since the look-up admits a version that is missing.
+        guard routes.mayName(route), let dictionary = route.dictionary, let built = dictionary.built,
+            let version = linkRegistry.version(of: built, in: chain, route.admission, index: index, now: now)
+        else { return nil }
+        return linkRegistry.named(version, index: index, lifeSeconds: dictionary.linkLifeSeconds, now: now)
     }
 }
