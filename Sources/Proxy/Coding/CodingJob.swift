@@ -47,8 +47,6 @@ struct CodingJob: Sendable {
         case done(Result)
         /// The reply follows.
         case underWay
-        /// The pool is full; the result holds the body's identity.
-        case busy(Result)
     }
 
     /// Takes the result back to the exchange that waits for it; called on any thread.
@@ -109,7 +107,7 @@ extension CodingJob {
         }
         if isTaken { return .underWay }
         turn?.finish(.failed(.busy))
-        return .busy(result(.failed(.busy)))
+        return .done(result(.failed(.busy)))
     }
 
     /// Indexing a dictionary takes longer than coding a body of its length, so its bytes count too.

@@ -213,7 +213,7 @@ extension Exchange {
         var job = codingJob(bytes, response, decision, newest: newestBody(response, count: bytes.count))
         job.mustRun = true
         switch job.start(reply: { reply(decision) }) {
-        case .done(let result), .busy(let result): admitCopy(result)
+        case .done(let result): admitCopy(result)
         case .underWay: break
         }
     }

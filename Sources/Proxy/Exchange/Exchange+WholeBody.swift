@@ -25,7 +25,6 @@ extension Exchange {
         switch job.start(reply: { reply(decision) }) {
         case .done(let result): respond(draft, decision, result)
         case .underWay: phase = .draft(draft)
-        case .busy(let result): respondBusy(draft, decision, result)
         }
     }
 
