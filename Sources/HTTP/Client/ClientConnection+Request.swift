@@ -68,9 +68,7 @@ extension ClientConnection {
     }
 
     /// Pauses reading of the response, because its receiver is full.
-    package func pauseResponse() {
-        state.pause()
-    }
+    package func pauseResponse() { state.pause() }
 
     /// Resumes reading after the events of this batch.
     package func resumeResponse() {

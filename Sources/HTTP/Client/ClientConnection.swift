@@ -60,9 +60,7 @@ package final class ClientConnection: Connection {
         serve()
     }
 
-    package func attend(_ core: EventLoop.Core) {
-        serve()
-    }
+    package func attend(_ core: EventLoop.Core) { serve() }
 
     private func serve() {
         if state.phase != .connecting {

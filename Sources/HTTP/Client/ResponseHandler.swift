@@ -23,6 +23,12 @@ package protocol ResponseHandler: AnyObject {
     func failed(_ error: UpstreamError)
 }
 
+/// Most requests ask for no upgrade, and have no body that waits for room.
+extension ResponseHandler {
+    package func switchedProtocols(_ head: ResponseHead) {}
+    package func upstreamDrained() {}
+}
+
 /// A reason why an upstream gave no complete response.
 package enum UpstreamError: Error, Equatable, Sendable {
     /// No connection: refused, unreachable, or out of descriptors.

@@ -9,10 +9,7 @@ package struct HTTPProtocols: OptionSet, Sendable {
     package static let all: HTTPProtocols = [.http1, .http2]
 
     /// Their ALPN names (RFC 7301 section 6), the best first; curl asks for HTTP/1.0 by its own name.
-    var names: [[UInt8]] {
-        (contains(.http2) ? ["h2"] : []).map { Array($0.utf8) }
-            + (contains(.http1) ? ["http/1.1", "http/1.0"] : []).map { Array($0.utf8) }
-    }
+    var names: [[UInt8]] { offeredNames + (contains(.http1) ? [Array("http/1.0".utf8)] : []) }
 
     /// The ALPN names that a client offers, the best first.
     var offeredNames: [[UInt8]] {

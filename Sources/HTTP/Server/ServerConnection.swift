@@ -77,9 +77,7 @@ final class ServerConnection: AcceptedConnection {
         serve()
     }
 
-    func attend(_ core: EventLoop.Core) {
-        serve()
-    }
+    func attend(_ core: EventLoop.Core) { serve() }
 
     private func serve() {
         if handshake != nil { continueHandshake() }
@@ -224,9 +222,7 @@ final class ServerConnection: AcceptedConnection {
         }
     }
 
-    func pauseRequest() {
-        state.pause()
-    }
+    func pauseRequest() { state.pause() }
 
     func resumeRequest() {
         guard state.resume() else { return }
@@ -254,9 +250,7 @@ final class ServerConnection: AcceptedConnection {
         var hasResponse = false
         application.refuse(refusal, from: peer) { head, body in
             let before = bytesSent
-            start(head, body: .length(UInt64(body.count)))
-            write(body.span)
-            finish()
+            respond(head, body, isHead: false)
             hasResponse = true
             return bytesSent - before
         }

@@ -13,6 +13,7 @@ final class CompressionPool: Sendable {
         let serial: DispatchQueue
         /// The bytes of the bodies that wait or are in work.
         let bytes = Atomic<Int>(0)
+        var waitingBytes: Int { bytes.load(ordering: .relaxed) }
 
         init(_ label: String) { serial = DispatchQueue(label: label) }
     }
@@ -70,8 +71,4 @@ final class CompressionPool: Sendable {
         }
         return true
     }
-}
-
-extension CompressionPool.Queue {
-    fileprivate var waitingBytes: Int { bytes.load(ordering: .relaxed) }
 }

@@ -180,9 +180,6 @@ final class HealthProbe: ResponseHandler, Handler {
 
     func receivedInterim(_ head: ResponseHead) {}
 
-    /// Never called, because the probe asks for no upgrade.
-    func switchedProtocols(_ head: ResponseHead) {}
-
     func receivedHead(_ head: consuming ResponseHead, framing: BodyFraming) {
         isGood = settings.status.contains(Int(head.status.rawValue))
     }
@@ -196,8 +193,6 @@ final class HealthProbe: ResponseHandler, Handler {
         connection = nil
         end()
     }
-
-    func upstreamDrained() {}
 
     func failed(_ error: UpstreamError) {
         connection = nil

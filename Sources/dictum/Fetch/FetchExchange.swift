@@ -81,9 +81,6 @@ final class FetchExchange: ResponseHandler {
 
     func receivedInterim(_ head: ResponseHead) { interim.append(head) }
 
-    /// Never called, since no request asks for an upgrade.
-    func switchedProtocols(_ head: ResponseHead) {}
-
     func receivedHead(_ head: consuming ResponseHead, framing: BodyFraming) {
         if case .length(let count) = framing, count > UInt64(FetchClient.bodyBytesMax) { return refuse() }
         self.head = head
@@ -104,8 +101,6 @@ final class FetchExchange: ResponseHandler {
                     serverKey: connection?.peerKey,
                     receivedAt: SystemClock.unixMilliseconds / 1000)))
     }
-
-    func upstreamDrained() {}
 
     func failed(_ error: UpstreamError) {
         // RFC 9112 section 9.3.1: the server may have closed an idle connection just as the request was sent.
