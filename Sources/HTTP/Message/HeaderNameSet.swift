@@ -6,7 +6,7 @@ package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
 
     package init(arrayLiteral names: HeaderName...) { self.init(names) }
 
-    init(_ names: [HeaderName]) {
+    package init(_ names: [HeaderName]) {
         for name in names { insert(name) }
     }
 
@@ -27,7 +27,17 @@ package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
         return names
     }
 
-    package mutating func insert(_ name: HeaderName) {
+    /// Returns a set that has these names too.
+    package func adding(_ names: [HeaderName]) -> HeaderNameSet {
+        var set = self
+        for name in names { set.insert(name) }
+        return set
+    }
+
+    /// Returns a set that has the names of these texts too; a text that is no token names nothing.
+    package func adding(_ texts: [String]) -> HeaderNameSet { adding(texts.compactMap(HeaderName.init)) }
+
+    mutating func insert(_ name: HeaderName) {
         if name.id != 0 {
             numbers.insert(name.id)
         } else if !others.contains(name) {

@@ -341,6 +341,7 @@ extension HTTP2Stream: ResponseStream {
         answer.headers.removeAll([.contentLength, .secWebSocketAccept])
         session.complete(&answer)
         correctPriority(by: answer.headers)
+        bytesSent += answer.headers.block.count
         self.head = answer
         session.hasResponse(self)
         passWaitingInput()

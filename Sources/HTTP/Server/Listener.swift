@@ -31,7 +31,7 @@ package final class Listener: Handler {
     package private(set) var handshakeCounts = TLSHandshakeCounts()
     /// How often clients have exceeded the limits of HTTP/2 since the start.
     package var http2LimitCounts: [HTTP2Limit: Int] { http2Counts.values }
-    package var openConnections: Int { connections.count + handshakes.count }
+    package var openConnections: Int { connections.count + waiting.count + handshakes.count }
     /// The number of connections with a request in progress; O(n).
     package var activeConnections: Int { connections.values.count { $0.isExchanging } }
 

@@ -44,14 +44,15 @@ extension Exchange {
         attempt.enter(address, countsLoad: upstream.countsLoad)
         do throws(SystemError) {
             let connection = try upstream.connections.connection(from: address.targetPool, fresh: fresh)
-            attempt.begin(on: connection)
+            attempt.connection = connection
+            attempt.unsent = nil
             if let lost {
                 connection.begin(takenFrom: lost, handler: self)
             } else {
                 attempt.sendHead(framing: upload.upstreamFraming, handler: self)
             }
         } catch {
-            attempt.keepUnsent(lost)
+            attempt.unsent = lost
             failed(.connectFailed(error))
         }
     }
@@ -99,7 +100,7 @@ extension Exchange {
 
     /// Notes that a response has begun, which settles what was held against the upstream.
     func noteResponse() {
-        attempt.forgiveServers()
+        attempt.failedServers = []
         guard let server = attempt.server, let change = server.succeeded() else { return }
         context.report(.change(change, of: server))
     }
@@ -132,7 +133,7 @@ extension Exchange {
         // A lost connection that has sent nothing holds the request whole, with what came of its body.
         let carrier = facts.hasSent ? nil : lost
         let verdict = RetryRule.verdict(facts)
-        attempt.restart(afterMicroseconds: elapsedMicroseconds)
+        attempt.startMicroseconds = elapsedMicroseconds
         switch verdict {
         case .never:
             if error == .stale { proxy.metrics.counters.countUpstreamError(.reset, of: route.upstreamName) }
@@ -161,7 +162,7 @@ extension Exchange {
     /// Returns the address that the request goes to next; nil if it may not go on.
     private func next(after address: LoopAddress, orStay: Bool = false) -> LoopAddress? {
         guard let upstream, mayGoOn else { return nil }
-        attempt.noteFailed(address.server)
+        attempt.failedServers.append(address.server)
         if let other = upstream.choose(excluding: attempt.failedServers, now: core.now) {
             return other
         }

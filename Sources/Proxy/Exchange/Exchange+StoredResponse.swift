@@ -80,8 +80,8 @@ extension Exchange {
         record.revalidation = .retried
         head.headers.remove(.ifNoneMatch)
         attempt.head = head
-        attempt.forgiveServers()
-        attempt.restart(afterMicroseconds: elapsedMicroseconds)
+        attempt.failedServers = []
+        attempt.startMicroseconds = elapsedMicroseconds
         send()
     }
 

@@ -15,21 +15,14 @@ enum OrdinaryRequestFields {
     /// of the operator. The forwarding fields of any other peer never reach the upstream, so their values do not matter.
     static func areAll(in request: RequestHead, or other: [String] = [], isPeerTrusted: Bool) -> Bool {
         let headers = request.headers
-        var allowed = isPeerTrusted ? fromTrustedPeer : fromAnybody
-        for name in other.compactMap(HeaderName.init) { allowed.insert(name) }
+        let allowed = (isPeerTrusted ? fromTrustedPeer : fromAnybody).adding(other)
         let authority = (headers.first(.host) ?? "").lowercased()
         return !headers.containsAny(outside: allowed)
             && hasOwnConnectionOptions(headers) && hasNoContent(headers) && hasWellFormedTrace(headers)
             && namesOwnPages(headers, authority) && (!isPeerTrusted || forwardsOwnHost(headers, authority))
     }
 
-    private static let fromAnybody: HeaderNameSet = {
-        var names = common
-        for name in ["Sec-Fetch-Storage-Access", "Sec-GPC", "Sec-Purpose"].compactMap(HeaderName.init) {
-            names.insert(name)
-        }
-        return names
-    }()
+    private static let fromAnybody = common.adding(["Sec-Fetch-Storage-Access", "Sec-GPC", "Sec-Purpose"])
 
     private static let common: HeaderNameSet = [
         // Negotiation.
@@ -50,16 +43,11 @@ enum OrdinaryRequestFields {
     ]
 
     /// Fields that trusted proxies add are allowed too: clients cannot choose them.
-    private static let fromTrustedPeer: HeaderNameSet = {
-        var names = fromAnybody
-        let own: [HeaderName] = [.via, .xForwardedPort, .xRealIP, .xRequestID]
-        let vendors = [
+    private static let fromTrustedPeer = fromAnybody.adding([.via, .xForwardedPort, .xRealIP, .xRequestID])
+        .adding([
             "CDN-Loop", "CF-Connecting-IP", "CF-Ray", "CF-Visitor", "X-Amzn-Trace-Id",
             "X-Cloud-Trace-Context",
-        ]
-        for name in own + vendors.compactMap(HeaderName.init) { names.insert(name) }
-        return names
-    }()
+        ])
 
     /// Returns true if Connection names no field: such a field would not reach the upstream (RFC 9110 section 7.6.1).
     private static func hasOwnConnectionOptions(_ headers: borrowing Headers) -> Bool {

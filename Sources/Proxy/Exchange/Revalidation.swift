@@ -98,17 +98,11 @@ enum Revalidation {
     ]
 
     /// Fields that describe one response only, and those that are written anew.
-    private static let ofOneResponse: HeaderNameSet = {
-        var names: HeaderNameSet = [
-            .age, .connection, .contentEncoding, .contentLength, .contentRange, .date, .keepAlive,
-            .proxyAuthenticate, .proxyConnection, .serverTiming, .setCookie, .te, .trailer,
-            .transferEncoding, .upgrade, .via, .warning, .xRequestID,
-        ]
-        for name in ["Clear-Site-Data", "Traceresponse", "X-Cache", "X-Runtime"].compactMap(HeaderName.init) {
-            names.insert(name)
-        }
-        return names
-    }()
+    private static let ofOneResponse = HeaderNameSet([
+        .age, .connection, .contentEncoding, .contentLength, .contentRange, .date, .keepAlive,
+        .proxyAuthenticate, .proxyConnection, .serverTiming, .setCookie, .te, .trailer,
+        .transferEncoding, .upgrade, .via, .warning, .xRequestID,
+    ]).adding(["Clear-Site-Data", "Traceresponse", "X-Cache", "X-Runtime"])
 
     // MARK: The upstream's 304
 

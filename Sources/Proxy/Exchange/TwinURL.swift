@@ -46,11 +46,9 @@ enum TwinURL {
     }
 
     /// With No-Vary-Search the response would live under the URL of the resource, too.
-    private static let ofTheLife: HeaderNameSet = {
-        var names: HeaderNameSet = [.age, .cacheControl, .etag, .expires, .lastModified, .pragma]
-        if let noVarySearch = HeaderName("No-Vary-Search") { names.insert(noVarySearch) }
-        return names
-    }()
+    private static let ofTheLife = HeaderNameSet([
+        .age, .cacheControl, .etag, .expires, .lastModified, .pragma,
+    ]).adding(["No-Vary-Search"])
 }
 
 extension UseAsDictionary {

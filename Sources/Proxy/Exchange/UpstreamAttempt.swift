@@ -8,11 +8,11 @@ struct UpstreamAttempt {
     /// The address that the request is at, or was last.
     private(set) var address: LoopAddress?
     /// The servers that have failed the request; each is asked once if there is another.
-    private(set) var failedServers: [UpstreamServer] = []
+    var failedServers: [UpstreamServer] = []
     /// The time from the request's head to this try.
-    private(set) var startMicroseconds = 0
-    /// A lost connection that holds the whole request, because it sent none of it.
-    private var unsent: ClientConnection?
+    var startMicroseconds = 0
+    /// A lost connection that holds the whole request, because it sent none of it and no other could be made.
+    var unsent: ClientConnection?
     /// The place of the request among all requests at upstreams.
     var place = Place.none
 
@@ -55,18 +55,10 @@ struct UpstreamAttempt {
         loadedServer = nil
     }
 
-    mutating func begin(on connection: ClientConnection) {
-        self.connection = connection
-        unsent = nil
-    }
-
     /// Sends the request's head on its connection, which calls nobody; mutating, so that the attempt is lent and not copied.
     mutating func sendHead(framing: BodyFraming, handler: any ResponseHandler) {
         if let head { connection?.begin(head, framing: framing, handler: handler) }
     }
-
-    /// Keeps a lost connection that still holds the request, as no other could be made.
-    mutating func keepUnsent(_ lost: ClientConnection?) { unsent = lost }
 
     mutating func takeLost() -> ClientConnection? {
         let lost = connection ?? unsent
@@ -74,13 +66,6 @@ struct UpstreamAttempt {
         unsent = nil
         return lost
     }
-
-    /// Notes that the request is tried again, so long after its head.
-    mutating func restart(afterMicroseconds time: Int) { startMicroseconds = time }
-
-    mutating func noteFailed(_ server: UpstreamServer) { failedServers.append(server) }
-
-    mutating func forgiveServers() { failedServers = [] }
 
     /// Lets everything go but the connection.
     mutating func end() {

@@ -14,9 +14,7 @@ final class FieldEdits: Sendable {
         guard settings != .init() else { return nil }
         set = settings.set.compactMap { field in HeaderName(field.name).map { ($0, field.value) } }
         names = settings.remove.compactMap { HeaderName($0) } + set.map(\.name)
-        var replaced: HeaderNameSet = []
-        for name in names { replaced.insert(name) }
-        self.replaced = replaced
+        replaced = HeaderNameSet(names)
     }
 
     func apply(to headers: inout Headers) {

@@ -94,10 +94,9 @@ final class Route: Sendable {
             && configuration.dictionariesOn
         let policy = configuration.policy(of: route)
         self.policy = policy
-        var impersonal = HeaderNameSet.wellKnown { !policy.personal.matches(fieldName: $0) }
-        // The upstream does not get these as the client sent them, so they cannot make its response personal.
-        for name in requestEdits?.names ?? [] { impersonal.insert(name) }
-        impersonalFields = impersonal
+        // The upstream does not get the edited ones as the client sent them, so they cannot make its response personal.
+        impersonalFields = HeaderNameSet.wellKnown { !policy.personal.matches(fieldName: $0) }
+            .adding(requestEdits?.names ?? [])
         delivery = route.dictionary?.delivery
         announcement = route.announcementInUse
         cacheControl = route.dictionary?.cacheControl.map(CacheControlOverride.init)

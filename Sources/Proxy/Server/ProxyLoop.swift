@@ -2,11 +2,11 @@ internal import HTTP
 
 /// The proxy on one event loop: a `ReverseProxy` and the loop's share of each listener.
 final class ProxyLoop: Handler {
-    /// A configured listener with this loop's sockets, usually one.
-    typealias Opened = (configuration: Configuration.Listener, sockets: [ListeningSocket])
+    /// The sockets of this loop, usually one for each listener.
+    typealias Sockets = [ConfiguredAddress: [ListeningSocket]]
 
     let proxy: ReverseProxy
-    private var listeners: [Int: Listener] = [:]
+    private var listeners: [ConfiguredAddress: Listener] = [:]
     /// Listeners that no longer accept but have requests in progress.
     private var leaving: [Listener] = []
     private var formerConnections = 0
@@ -30,7 +30,7 @@ final class ProxyLoop: Handler {
     }
 
     /// Starts to accept; returns its registration on the loop.
-    func start(_ sockets: [Int: Opened], on core: EventLoop.Core) -> Token {
+    func start(_ sockets: Sockets, on core: EventLoop.Core) -> Token {
         open(sockets, core)
         let token = core.add(self)
         self.token = token
@@ -47,30 +47,33 @@ final class ProxyLoop: Handler {
 
     // MARK: Listeners
 
-    private func open(_ sockets: [Int: Opened], _ core: EventLoop.Core) {
-        let context = proxy.context
-        for (number, opened) in sockets {
+    private func open(_ sockets: Sockets, _ core: EventLoop.Core) {
+        for (address, sockets) in sockets {
+            guard let settings = settings(of: address) else { continue }
             let listener = Listener(
-                sockets: opened.sockets, application: proxy,
-                settings: ServerSettings(opened.configuration, in: context),
-                count: context.shared.connectionCount)
-            listeners[number] = listener
+                sockets: sockets, application: proxy, settings: settings,
+                count: proxy.context.shared.connectionCount)
+            listeners[address] = listener
             listener.start(on: core)
         }
     }
 
-    /// Adopts another configuration for new requests, opens the listeners `added`, and closes those not in `kept`.
-    func adopt(
-        _ context: ProxyContext, added: [Int: Opened], kept: [Int: Configuration.Listener],
-        _ core: EventLoop.Core
-    ) {
+    /// Returns the settings of the listener at an address; nil if the configuration has none there.
+    private func settings(of address: ConfiguredAddress) -> ServerSettings? {
+        let context = proxy.context
+        return context.configuration.listeners.first { $0.address == address }
+            .map { ServerSettings($0, in: context) }
+    }
+
+    /// Adopts another configuration for new requests, opens the listeners `added`, and closes those that it does not have.
+    func adopt(_ context: ProxyContext, added: Sockets, _ core: EventLoop.Core) {
         proxy.adopt(context, log: accessLog?.log(for: context.configuration, routes: context.routeNames))
         health?.adopt(context.upstreams)
-        for (number, listener) in listeners {
-            if let configuration = kept[number] {
-                listener.adopt(ServerSettings(configuration, in: context))
+        for (address, listener) in listeners {
+            if let settings = settings(of: address) {
+                listener.adopt(settings)
             } else {
-                listeners[number] = nil
+                listeners[address] = nil
                 leave(listener, core)
             }
         }
@@ -119,7 +122,7 @@ final class ProxyLoop: Handler {
         health?.close()
     }
 
-    var sockets: [Int: [ListeningSocket]] { listeners.mapValues(\.sockets) }
+    var sockets: Sockets { listeners.mapValues(\.sockets) }
 
     /// The counters of this loop, with the current numbers of connections.
     var counters: LoopCounters {

@@ -62,7 +62,6 @@ extension ProxyServer {
         state.withLock { state in
             state.context = context
             state.listeners = change.listeners
-            state.nextNumber += change.added.count
             if case .moved(let socket) = admin { state.adminEndpoint = socket?.endpoint }
         }
         status.adopt(context)
@@ -96,8 +95,8 @@ extension ProxyServer {
     private func hand(_ context: ProxyContext, _ change: ListenerChange) {
         let handed = DispatchGroup()
         for (index, part) in parts.enumerated() {
-            let added = change.added.mapValues { ($0.listener.configuration, $0.shares[index]) }
-            part.perform(in: handed) { $0.adopt(context, added: added, kept: change.kept, $1) }
+            let added = change.added.mapValues { $0[index] }
+            part.perform(in: handed) { $0.adopt(context, added: added, $1) }
         }
         handed.wait()
     }
@@ -105,41 +104,22 @@ extension ProxyServer {
 
 private struct ListenerChange: Sendable {
     let listeners: [ProxyServer.OpenListener]
-    let added: [Int: ProxyServer.Opened]
-    /// The listeners that stay, with their new settings.
-    let kept: [Int: Configuration.Listener]
+    let added: ProxyServer.Shares
 
     /// Opens the sockets of new addresses; listeners with an unchanged address keep theirs.
     init(from former: ProxyServer.State, to configuration: Configuration) throws(StartError) {
-        var stay: [ProxyServer.OpenListener] = []
-        var fresh: [Configuration.Listener] = []
+        let left = former.endpoints(notIn: configuration)
+        var (listeners, added): ([ProxyServer.OpenListener], ProxyServer.Shares) = ([], [:])
         for listener in configuration.listeners {
-            if let open = former.listeners.first(where: { $0.configuration.address == listener.address }) {
-                stay.append(
-                    .init(
-                        number: open.number, configuration: listener, opened: open.opened,
-                        endpoint: open.endpoint))
+            if let kept = former.listeners.first(where: { $0.opened.address == listener.address }) {
+                listeners.append(kept)
             } else {
-                fresh.append(listener)
+                let (new, shares) = try ProxyServer.open(listener, replacing: left, former.context)
+                listeners.append(new)
+                added[listener.address] = shares
             }
         }
-        let left = former.endpoints(notIn: configuration)
-        var added: [Int: ProxyServer.Opened] = [:]
-        for listener in fresh {
-            let number = former.nextNumber + added.count
-            let count = former.context.loopCount
-            let sockets = try ProxyServer.open(
-                listener.address, count: count, isShared: listener.reusesPort, replacing: left,
-                isMultipath: listener.isMultipath)
-            former.context.reportMissingPaths(listener, sockets)
-            added[number] = ProxyServer.Opened(number, listener, sockets, loopCount: count)
-        }
-        self.added = added
-        kept = Dictionary(stay.map { ($0.number, $0.configuration) }) { first, _ in first }
-        let all = stay + added.values.map(\.listener)
-        listeners = configuration.listeners.compactMap { listener in
-            all.first { $0.configuration.address == listener.address }
-        }
+        (self.listeners, self.added) = (listeners, added)
     }
 }
 
@@ -167,7 +147,7 @@ extension ProxyServer.State {
     /// They are closed only after its own are open.
     fileprivate func endpoints(notIn configuration: Configuration) -> [Endpoint] {
         let staying = Set(configuration.listeners.map(\.address))
-        var left = listeners.filter { !staying.contains($0.configuration.address) }.map(\.endpoint)
+        var left = listeners.filter { !staying.contains($0.opened.address) }.map(\.endpoint)
         if let adminEndpoint, configuration.admin?.address != context.configuration.admin?.address {
             left.append(adminEndpoint)
         }

@@ -33,35 +33,18 @@ package final class ProxyServer: Sendable {
     }
 
     struct OpenListener: Sendable {
-        /// The number by which loops identify it.
-        let number: Int
-        let configuration: Configuration.Listener
         /// The settings with which its sockets were opened.
         let opened: Configuration.Listener
         let endpoint: Endpoint
     }
 
-    /// A listener whose sockets are not yet on a loop.
-    struct Opened: Sendable {
-        let listener: OpenListener
-        let shares: [[ListeningSocket]]
-
-        /// Returns nil without a socket.
-        init?(
-            _ number: Int, _ configuration: Configuration.Listener, _ sockets: [ListeningSocket],
-            loopCount: Int
-        ) {
-            guard let endpoint = sockets.first?.endpoint else { return nil }
-            listener = OpenListener(
-                number: number, configuration: configuration, opened: configuration, endpoint: endpoint)
-            shares = sockets.shares(loopCount)
-        }
-    }
+    /// The sockets of listeners that are not yet on a loop, for each loop.
+    typealias Shares = [ConfiguredAddress: [[ListeningSocket]]]
 
     struct State: Sendable {
         var context: ProxyContext
+        /// The listeners of the configuration, in its order.
         var listeners: [OpenListener]
-        var nextNumber: Int
         var adminEndpoint: Endpoint?
     }
 
@@ -79,18 +62,16 @@ package final class ProxyServer: Sendable {
         context: ProxyContext, accessLog: AccessLogOutput?, inherited: InheritedSockets = .none,
         logThreshold: LogThreshold? = nil
     ) throws(StartError) {
-        let (opened, adminSocket) = try Self.open(context, inherited)
-        try OwnUpstream.check(context.upstreams.servers, opened.values.map(\.listener.endpoint))
+        let (listeners, shares, adminSocket) = try Self.open(context, inherited)
+        try OwnUpstream.check(context.upstreams.servers, listeners.map(\.endpoint))
         parts = (0..<context.loopCount).map { index in
             LoopPart("dictum.loop.\(index)") { core in
                 ProxyLoop(context: context, accessLog: accessLog, maintains: index == 0, core: core)
-                    .start(opened.mapValues { ($0.listener.configuration, $0.shares[index]) }, on: core)
+                    .start(shares.mapValues { $0[index] }, on: core)
             }
         }
         state = Guarded(
-            State(
-                context: context, listeners: opened.sorted { $0.key < $1.key }.map(\.value.listener),
-                nextNumber: opened.count, adminEndpoint: adminSocket?.endpoint))
+            State(context: context, listeners: listeners, adminEndpoint: adminSocket?.endpoint))
         status = AdminStatus(
             context: context, loops: parts.map(\.loop), sink: accessLog?.sink,
             logThreshold: logThreshold ?? LogThreshold(context.configuration.log.level),
@@ -117,9 +98,9 @@ package final class ProxyServer: Sendable {
     package var endpoints: [Endpoint] { state.withLock { $0.listeners.map(\.endpoint) } }
     package var urls: [String] {
         state.withLock { state in
-            state.listeners.map { listener in
-                let url = listener.endpoint.urlText
-                let isPlain = listener.configuration.tls == nil || !url.hasPrefix("http:")
+            zip(state.listeners, state.context.configuration.listeners).map { open, listener in
+                let url = open.endpoint.urlText
+                let isPlain = listener.tls == nil || !url.hasPrefix("http:")
                 return isPlain ? url : "https" + url.dropFirst(4)
             }
         }
@@ -134,10 +115,10 @@ package final class ProxyServer: Sendable {
 
     // MARK: Starting
 
-    /// Opens the sockets of all listeners, by their numbers, and of the admin listener.
+    /// Opens the sockets of all listeners and of the admin listener.
     private static func open(
         _ context: ProxyContext, _ inherited: InheritedSockets
-    ) throws(StartError) -> ([Int: Opened], ListeningSocket?) {
+    ) throws(StartError) -> ([OpenListener], Shares, ListeningSocket?) {
         let listeners = context.configuration.listeners
         var wanted: [Endpoint] = []
         for listener in listeners { wanted.append(try endpoint(of: listener.address)) }
@@ -147,21 +128,33 @@ package final class ProxyServer: Sendable {
         guard rest.isEmpty || inherited.mayBeLeftOver else { throw .unclaimedSockets(rest.map(\.text)) }
         // The predecessor listens there until this process accepts.
         let left = rest.map(\.endpoint)
-        var opened: [Int: Opened] = [:]
-        for (number, listener) in listeners.enumerated() {
-            var sockets = claimed[number]
-            if sockets.isEmpty {
-                sockets = try open(
-                    listener.address, count: context.loopCount, isShared: listener.reusesPort,
-                    replacing: left,
-                    isMultipath: listener.isMultipath)
-            }
-            context.reportMissingPaths(listener, sockets)
-            opened[number] = Opened(number, listener, sockets, loopCount: context.loopCount)
+        var (opened, shares): ([OpenListener], Shares) = ([], [:])
+        for (index, listener) in listeners.enumerated() {
+            let (own, ownShares) = try open(listener, claimed[index], replacing: left, context)
+            opened.append(own)
+            shares[listener.address] = ownShares
         }
-        guard let admin else { return (opened, nil) }
-        if let socket = claimed.last?.first { return (opened, socket) }
-        return (opened, try open(admin, count: 1, replacing: left).first)
+        guard let admin else { return (opened, shares, nil) }
+        if let socket = claimed.last?.first { return (opened, shares, socket) }
+        return (opened, shares, try open(admin, count: 1, replacing: left).first)
+    }
+
+    /// Opens the sockets of a listener, unless it inherits some; returns it with those of each loop.
+    static func open(
+        _ listener: Configuration.Listener, _ inherited: [ListeningSocket] = [], replacing former: [Endpoint],
+        _ context: ProxyContext
+    ) throws(StartError) -> (OpenListener, [[ListeningSocket]]) {
+        var sockets = inherited
+        if sockets.isEmpty {
+            sockets = try open(
+                listener.address, count: context.loopCount, isShared: listener.reusesPort, replacing: former,
+                isMultipath: listener.isMultipath)
+        }
+        context.reportMissingPaths(listener, sockets)
+        guard let endpoint = sockets.first?.endpoint else {
+            throw .cannotListen(listener.address.description, "the name has no address")
+        }
+        return (OpenListener(opened: listener, endpoint: endpoint), sockets.shares(context.loopCount))
     }
 
     /// Returns the address of a listener; resolving a name blocks.
@@ -271,18 +264,22 @@ extension ProxyServer {
     ///
     /// Blocks. The sockets stay open while they are referenced, so release them soon.
     package func listeningSockets() -> [ListeningSocket] {
-        let found = Guarded<[(listener: Int, sockets: [ListeningSocket])]>([])
+        // Nil stands for the admin listener.
+        let found = Guarded<[ConfiguredAddress?: [ListeningSocket]]>([:])
         let asked = DispatchGroup()
         for part in parts {
             part.perform(in: asked) { own, _ in
-                found.withLock { $0 += own.sockets.map { ($0.key, $0.value) } }
+                found.withLock { found in
+                    for (address, sockets) in own.sockets { found[address, default: []] += sockets }
+                }
             }
         }
-        admin.perform(in: asked) { own, _ in found.withLock { $0.append((.max, own.sockets)) } }
+        admin.perform(in: asked) { own, _ in found.withLock { $0[nil] = own.sockets } }
         asked.wait()
+        let addresses = context.configuration.listeners.map { Optional($0.address) } + [nil]
+        let sockets = found.withLock { $0 }
         var seen: Set<ObjectIdentifier> = []
-        return found.withLock { $0 }.sorted { $0.listener < $1.listener }.flatMap(\.sockets)
-            .filter { seen.insert(ObjectIdentifier($0)).inserted }
+        return addresses.flatMap { sockets[$0] ?? [] }.filter { seen.insert(ObjectIdentifier($0)).inserted }
     }
 }
 

@@ -68,6 +68,16 @@ internal import Testing
         #expect(seen["Sec-WebSocket-Key"]?.utf8.count == 24)
     }
 
+    @Test func `the bytes on the wire include the head of a tunnel without content`() throws {
+        let proxy = try TestProxy(Self.echo(), isLogged: true)
+        let peer = try open(proxy)
+        peer.data(1, [], endsStream: true)
+        #expect(peer.response(1)?.body == [])
+        let line = try #require(proxy.lastLines().first)
+        #expect(line.contains(#""sent_body_bytes":0,"wire_bytes":"#))
+        #expect(!line.contains(#""wire_bytes":0,"#))
+    }
+
     @Test func `an upstream that has not understood the key gets no tunnel, and keeps nothing of the client`()
         throws
     {

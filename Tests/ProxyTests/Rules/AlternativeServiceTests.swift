@@ -9,7 +9,8 @@ private let h3 = #"h3=":443"; ma=86400"#
 private func proxy(_ origin: Origin, _ settings: String = "", _ value: String? = h3) throws -> TestProxy {
     try TestProxy(
         origin, settings, listener: { $0.alternativeServices = value },
-        change: { $0.listeners.append(.init(address: .tcp(host: "127.0.0.1", port: 0))) })
+        // Another host, since listeners are told apart by their addresses.
+        change: { $0.listeners.append(.init(address: .tcp(host: "0.0.0.0", port: 0))) })
 }
 
 @Suite(.timeLimit(.minutes(40))) struct AlternativeServiceTests {

@@ -44,6 +44,20 @@ struct ProxyProtocolTests {
         #expect(proxy.origin.requests.first?["X-Forwarded-For"] == "203.0.113.7")
     }
 
+    @Test("A connection whose header is awaited counts among the open ones, as it takes a place")
+    func awaited() throws {
+        let proxy = try proxy("limits: { head_timeout: 10m }")
+        let clients = try (1...5).map { _ in try proxy.connect() }
+        try waitUntil("all are accepted") {
+            try proxy.metric(#"dictum_connections_total{side="client"}"#) == clients.count
+        }
+        #expect(try proxy.metric(#"dictum_connections{side="client",state="idle"}"#) == clients.count)
+        for client in clients {
+            client.send(Self.header + "GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try client.receive().status == 200)
+        }
+    }
+
     @Test("A connection without the header is closed without a word, and counted")
     func missing() throws {
         let proxy = try proxy()

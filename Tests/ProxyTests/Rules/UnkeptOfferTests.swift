@@ -114,7 +114,7 @@ private let body = Feed.bytes(version: 0, items: 40)
         var configuration = Configuration()
         configuration.routes = try (0...4_000).map { number in
             var route = RouteConfiguration.implied
-            route.match = RouteMatch([try URLPattern("/\(number)")])
+            route.match = try RouteMatch([URLPattern("/\(number)")])
             return route
         }
         func takes(_ number: Int, _ names: RouteNames) -> Bool {
