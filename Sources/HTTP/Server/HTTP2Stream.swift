@@ -130,7 +130,7 @@ final class HTTP2Stream {
 
     func begin(on application: any Application) {
         guard let request = request.take() else { return }
-        switch request {
+        switch consume request {
         case .success(let (head, framing)):
             let awaitsEnd = framing.hasBody
             state.begin(awaitsEnd: awaitsEnd)
@@ -322,7 +322,7 @@ extension HTTP2Stream: ResponseStream {
         formerBytesSent = bytesSent
         // As in HTTP/1.1: how much shorter HPACK makes it, is known only after the exchange has been counted.
         bytesSent += head.headers.block.count
-        self.head = head
+        self.head = consume head
         session.hasResponse(self)
     }
 
