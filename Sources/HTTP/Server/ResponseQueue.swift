@@ -2,8 +2,9 @@ internal import Primitives
 
 /// The bytes of a response's body that wait for frames: copies, and behind them bytes of the writer while it writes.
 @safe struct ResponseQueue {
-    /// Copies in pieces as they came: none is copied again when others join it or leave. Most bodies are one piece, which needs
-    /// no list.
+    /// Copies in pieces as they came: none is copied again when others join it or leave.
+    ///
+    /// Most bodies are one piece, which needs no list.
     private var first: [UInt8] = []
     private var others: [[UInt8]] = []
     /// The bytes of the first piece that went.
