@@ -47,8 +47,6 @@ package struct ResponseHead: Sendable {
     package var reason: [UInt8]?
     package var headers: Headers
 
-    // Inlined, because the result of a call from another module would be copied.
-    @inlinable @inline(__always)
     package init(
         status: Status, version: HTTPVersion = .http11, reason: [UInt8]? = nil, headers: Headers = Headers()
     ) {
