@@ -58,8 +58,8 @@ struct FieldBlock: Sendable {
 }
 
 extension Headers.Line {
-    private static let sensitiveFields = [HeaderName.setCookie, .cookie, .authorization].map(\.id)
-
     /// True if the field identifies a user, and must not enter the compression's table (RFC 7541 section 7.1.3).
-    var isSensitive: Bool { Self.sensitiveFields.contains(id) }
+    var isSensitive: Bool {
+        id == HeaderName.setCookie.id || id == HeaderName.cookie.id || id == HeaderName.authorization.id
+    }
 }

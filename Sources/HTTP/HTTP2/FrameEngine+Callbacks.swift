@@ -3,12 +3,14 @@ internal import Primitives
 
 /// The events of nghttp2, passed on to the owner.
 extension FrameEngine {
-    /// Finds the engine of a callback.
+    /// Calls `body` with the engine of a callback, which is not retained for that; nil without one.
     ///
     /// Safe: the session passes the pointer that `init` gave it, and ends before its engine.
-    private static func engine(_ user: UnsafeMutableRawPointer?) -> FrameEngine? {
+    private static func with<Result>(
+        _ user: UnsafeMutableRawPointer?, _ body: (FrameEngine) -> Result
+    ) -> Result? {
         guard let user = unsafe user else { return nil }
-        return unsafe Unmanaged<FrameEngine>.fromOpaque(user).takeUnretainedValue()
+        return unsafe Unmanaged<FrameEngine>.fromOpaque(user)._withUnsafeGuaranteedRef(body)
     }
 
     static func makeCallbacks() -> OpaquePointer? {
@@ -18,24 +20,26 @@ extension FrameEngine {
         }
         unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { _, frame, user in
             // Safe: nghttp2 passes a valid frame for the call; a HEADERS frame has a category.
-            guard let engine = unsafe FrameEngine.engine(user), let frame = unsafe frame?.pointee else {
-                return 0
+            guard let frame = unsafe frame?.pointee.headers else { return 0 }
+            unsafe FrameEngine.with(user) {
+                unsafe $0.owner.fieldsBegan(
+                    stream: frame.hd.stream_id, areTrailers: frame.cat != NGHTTP2_HCAT_REQUEST)
             }
-            unsafe engine.owner.fieldsBegan(
-                stream: frame.hd.stream_id, areTrailers: frame.headers.cat != NGHTTP2_HCAT_REQUEST)
             return 0
         }
         unsafe nghttp2_session_callbacks_set_on_header_callback(callbacks) {
             _, frame, name, nameCount, value, valueCount, _, user in
             // Safe: nghttp2 passes valid bytes for the call. A push, which a server may begin before it knows our SETTINGS,
             // has the number of the request's stream too.
-            guard let engine = unsafe FrameEngine.engine(user), let frame = unsafe frame?.pointee,
-                unsafe frame.hd.type == UInt8(NGHTTP2_HEADERS.rawValue)
-            else { return 0 }
+            guard let head = unsafe frame?.pointee.hd, head.type == UInt8(NGHTTP2_HEADERS.rawValue) else {
+                return 0
+            }
             let name = unsafe UnsafeBufferPointer(start: name, count: nameCount)
             let value = unsafe UnsafeBufferPointer(start: value, count: valueCount)
-            let goesOn = unsafe engine.owner.field(name.span, value.span, stream: frame.hd.stream_id)
-            return goesOn ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
+            let goesOn = unsafe FrameEngine.with(user) {
+                unsafe $0.owner.field(name.span, value.span, stream: head.stream_id)
+            }
+            return goesOn == false ? NGHTTP2_ERR_CALLBACK_FAILURE.rawValue : 0
         }
         // RFC 9113 section 8.2.1: such a field makes the message malformed; nghttp2 alone would drop the field.
         unsafe nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, _, _, _, _, _, _, _ in
@@ -43,53 +47,53 @@ extension FrameEngine {
         }
         unsafe nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { _, frame, user in
             // Safe: nghttp2 passes a valid frame for the call.
-            guard let engine = unsafe FrameEngine.engine(user), let frame = unsafe frame?.pointee else {
-                return 0
-            }
-            unsafe engine.received(frame)
+            guard let frame = unsafe frame?.pointee else { return 0 }
+            unsafe FrameEngine.with(user) { unsafe $0.received(frame) }
             return 0
         }
         unsafe nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) {
             _, _, stream, bytes, count, user in
-            guard let engine = unsafe FrameEngine.engine(user) else { return 0 }
             // Safe: nghttp2 passes valid bytes for the call.
-            unsafe engine.owner.data(UnsafeBufferPointer(start: bytes, count: count).span, stream: stream)
+            let bytes = unsafe UnsafeBufferPointer(start: bytes, count: count)
+            unsafe FrameEngine.with(user) { unsafe $0.owner.data(bytes.span, stream: stream) }
             return 0
         }
         unsafe nghttp2_session_callbacks_set_on_extension_chunk_recv_callback(callbacks) {
             _, _, bytes, count, user in
             // Safe: nghttp2 passes valid bytes for the call; PRIORITY_UPDATE is the only extension that it passes on.
-            unsafe FrameEngine.engine(user)?.collect(UnsafeBufferPointer(start: bytes, count: count).span)
+            let bytes = unsafe UnsafeBufferPointer(start: bytes, count: count)
+            unsafe FrameEngine.with(user) { unsafe $0.collect(bytes.span) }
             return 0
         }
         // Without it nghttp2 would skip the payload.
         unsafe nghttp2_session_callbacks_set_unpack_extension_callback(callbacks) { _, _, _, _ in 0 }
         unsafe nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { _, frame, user in
             // Safe: nghttp2 passes a valid frame for the call; its kind says which member of the union is set.
-            guard let engine = unsafe FrameEngine.engine(user), let frame = unsafe frame?.pointee else {
-                return 0
-            }
+            guard let frame = unsafe frame?.pointee else { return 0 }
             var sent = unsafe HTTP2Frame(frame.hd)
             if sent.kind == .reset { sent.error = unsafe frame.rst_stream.error_code }
-            engine.owner.frameSent(sent)
+            unsafe FrameEngine.with(user) { $0.owner.frameSent(sent) }
             return 0
         }
         unsafe nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { _, stream, error, user in
-            guard let engine = unsafe FrameEngine.engine(user) else { return 0 }
-            engine.owner.closed(stream: stream, error: error)
+            unsafe FrameEngine.with(user) { $0.owner.closed(stream: stream, error: error) }
             return 0
         }
         unsafe nghttp2_session_callbacks_set_send_data_callback(callbacks) {
             _, frame, head, count, _, user in
             // Safe: nghttp2 passes a valid frame, and a head of nine bytes, for the call.
-            guard let engine = unsafe FrameEngine.engine(user), let frame = unsafe frame?.pointee else {
+            guard let stream = unsafe frame?.pointee.hd.stream_id else {
                 return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
             }
-            let bytes = unsafe UnsafeBufferPointer(start: head, count: 9).span
-            switch unsafe engine.owner.writeData(head: bytes, count: count, stream: frame.hd.stream_id) {
+            let head = unsafe UnsafeBufferPointer(start: head, count: HTTP2Frame.headBytes)
+            let outcome = unsafe FrameEngine.with(user) {
+                unsafe $0.owner.writeData(head: head.span, count: count, stream: stream)
+            }
+            switch outcome {
             case .written: return 0
             case .writtenAndFull: return NGHTTP2_ERR_PAUSE.rawValue
             case .gone: return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
+            case nil: return NGHTTP2_ERR_CALLBACK_FAILURE.rawValue
             }
         }
         return unsafe callbacks
@@ -137,11 +141,12 @@ extension FrameEngine {
         _, stream, _, countMax, flags, _, user in
         // Safe: nghttp2 passes valid flags for the call. Nothing is written to its buffer: the bytes go out through
         // `writeData`.
-        guard let engine = unsafe FrameEngine.engine(user), let flags = unsafe flags else {
-            return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue)
-        }
+        guard let flags = unsafe flags,
+            let part = unsafe FrameEngine.with(
+                user, { $0.owner.bodyReady(stream: stream, countMax: countMax) })
+        else { return Int(NGHTTP2_ERR_CALLBACK_FAILURE.rawValue) }
         unsafe flags.pointee |= UInt32(NGHTTP2_DATA_FLAG_NO_COPY.rawValue)
-        switch engine.owner.bodyReady(stream: stream, countMax: countMax) {
+        switch part {
         case .none: return Int(NGHTTP2_ERR_DEFERRED.rawValue)
         case .bytes(let count, let isEnd):
             if isEnd { unsafe flags.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) }

@@ -73,7 +73,9 @@ extension FrameEngineOwner {
 
     // Owned: made in `init`, freed in `deinit`.
     private let session: OpaquePointer
-    unowned let owner: any FrameEngineOwner
+    // Safe: the owner holds the engine, and lets it go before it goes itself; calls come from within the owner's own alone. A
+    // reference that is checked would be retained for each field.
+    @safe unowned(unsafe) let owner: any FrameEngineOwner
     /// True once this side has ended the session by itself: nghttp2 before 1.52.0-1+deb12u3 and 1.68.1 aborts the process if it
     /// is given further frames after an end within a callback (CVE-2026-27135).
     private var isTerminated = false

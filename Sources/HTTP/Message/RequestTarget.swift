@@ -16,6 +16,12 @@ package struct RequestTarget: Sendable {
 
     /// Checks a target; CONNECT takes the authority form, and only OPTIONS takes the asterisk.
     package init(_ target: Span<UInt8>, method: Method) throws(ParseError) {
+        try self.init(String(target), method: method)
+    }
+
+    /// Checks a target that is a text already.
+    package init(_ text: String, method: Method = .get) throws(ParseError) {
+        let target = text.utf8.span
         guard !target.isEmpty else { throw .malformedTarget }
         // RFC 9112 3.2: a target has no white space; a fragment (#) is never sent.
         for index in target.indices where !ASCII.isVisible(target[index]) || target[index] == 0x23 {
@@ -35,7 +41,7 @@ package struct RequestTarget: Sendable {
             (form, pathStart) = (.absolute, authorityRange.upperBound)
         }
         queryStart = Self.firstQuestionMark(target, from: pathStart)
-        text = String(target)
+        self.text = text
     }
 
     private init(_ target: RequestTarget, endingAt end: Int) {
@@ -56,11 +62,6 @@ package struct RequestTarget: Sendable {
             end == queryStart || bytes[end] == UInt8(ascii: "&")
         else { return nil }
         return RequestTarget(self, endingAt: end)
-    }
-
-    /// Checks a target from configuration or code.
-    package init(_ target: String, method: Method = .get) throws(ParseError) {
-        try self.init(target.utf8.span, method: method)
     }
 
     /// True if an absolute form has neither path nor query.

@@ -39,7 +39,7 @@ extension HTTP2Session {
             terminate(.protocolError)
         }
         if let goAwayAt = waits.goAwayAt, core.now >= goAwayAt { refuseRequests() }
-        if streams.isEmpty {
+        if streams.open.isEmpty {
             if core.now >= waits.idleUntil { refuseRequests() }
         } else if core.now >= waits.streamsCheckAt {
             checkStreams()
@@ -61,10 +61,10 @@ extension HTTP2Session {
         if io.isOutputLate { next = min(next, io.outputPace.deadline) }
         if let lingerUntil = waits.lingerUntil { return min(next, lingerUntil) }
         guard engine != nil else { return next }
-        if !streams.isEmpty { next = min(next, waits.streamsCheckAt) }
+        if !streams.open.isEmpty { next = min(next, waits.streamsCheckAt) }
         // Once requests are refused, nothing more comes of these two.
         guard ending == .none || ending == .announced else { return next }
-        return min(next, waits.goAwayAt ?? .max, streams.isEmpty ? waits.idleUntil : .max)
+        return min(next, waits.goAwayAt ?? .max, streams.open.isEmpty ? waits.idleUntil : .max)
     }
 
     // MARK: Streams
@@ -79,7 +79,7 @@ extension HTTP2Session {
         guard let engine else { return }
         waits.streamsCheckAt = core.now + streamsCheckInterval
         var isWaiting = false
-        for stream in Array(streams.values) {
+        for stream in streams.open {
             let isBlocked = stream.waitsForClient
             isWaiting = isWaiting || isBlocked
             stream.noteWindow(isClosed: isBlocked && engine.isWindowClosed(stream: stream.id))
@@ -102,7 +102,7 @@ extension HTTP2Session {
         }
         waits.isWindowLate = isClosed
         guard isClosed, core.now >= waits.windowPace.deadline else { return }
-        for stream in Array(streams.values) { stream.lose(.timedOut) }
+        for stream in streams.open { stream.lose(.timedOut) }
         exceed(.stalledResponse)
     }
 }

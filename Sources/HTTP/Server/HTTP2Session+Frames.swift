@@ -8,7 +8,7 @@ extension HTTP2Session: FrameEngineOwner {
     /// Judges a frame before the engine processes it.
     func frameBegan(_ frame: HTTP2Frame) {
         switch frame.kind {
-        case .headers where frame.stream > ids.last:
+        case .headers where frame.stream > streams.ids.last:
             begin(frame.stream)
         case .headers:
             checkStream(of: frame)
@@ -28,24 +28,25 @@ extension HTTP2Session: FrameEngineOwner {
     }
 
     private func begin(_ id: Int32) {
-        ids.begin(id)
+        streams.ids.begin(id)
         let takesRequests = ending == .none || ending == .announced
-        if takesRequests, streams.count < HTTP2Settings.streamsMax {
+        if takesRequests, streams.open.count < HTTP2Settings.streamsMax {
             return waits.head = (id, core.now + settings.headTimeout)
         }
         // The stream is refused, or passed over without a word; what belongs to it may still come.
         if takesRequests { count(.streams) }
-        ids.end(id, byClient: false)
+        streams.ids.end(id, byClient: false)
     }
 
     /// Ends the connection if a frame names a stream that the client has ended or passed over.
     ///
     /// RFC 9113 sections 5.1 and 5.1.1; nghttp2 ignores such frames.
     private func checkStream(of frame: HTTP2Frame) {
-        guard frame.stream <= ids.last, frame.stream % 2 == 1, engine?.knows(stream: frame.stream) == false,
-            !ids.endedEarly.contains(frame.stream)
+        guard frame.stream <= streams.ids.last, frame.stream % 2 == 1,
+            engine?.knows(stream: frame.stream) == false,
+            !streams.ids.endedEarly.contains(frame.stream)
         else { return }
-        if ids.endedByClient.contains(frame.stream) {
+        if streams.ids.endedByClient.contains(frame.stream) {
             terminate(.streamClosed)
         } else if frame.kind == .headers {
             terminate(.protocolError)
@@ -56,11 +57,11 @@ extension HTTP2Session: FrameEngineOwner {
         if let stream = streams[id] {
             stream.trailersBegan()
         } else if !areTrailers {
-            if streams.isEmpty {
+            if streams.open.isEmpty {
                 waits.streamsCheckAt = core.now + streamsCheckInterval
                 io.output.keepMemory(of: 3 * OutputQuota.large)
             }
-            streams[id] = HTTP2Stream(id: id, session: self)
+            streams.insert(HTTP2Stream(id: id, session: self))
         }
     }
 
@@ -74,14 +75,14 @@ extension HTTP2Session: FrameEngineOwner {
     /// Refuses a request for whose fields there is no room beside those of others, so that these go on and the client may send
     /// it again; returns false if the connection must end.
     private func refuse(_ stream: HTTP2Stream) -> Bool {
-        let isRefused = ids.endedEarly.contains(stream.id)
+        let isRefused = streams.ids.endedEarly.contains(stream.id)
         if !isRefused { count(.heads) }
         // No section alone may have more than a quarter of it, and trailers come too late for a refusal.
         guard stream.assembler.fieldBytes <= Self.fieldBytesMax / 4, stream.state.input != .trailers else {
             return false
         }
         guard !isRefused else { return true }
-        ids.end(stream.id, byClient: false)
+        streams.ids.end(stream.id, byClient: false)
         stream.assembler.forget()
         return true
     }
@@ -90,15 +91,15 @@ extension HTTP2Session: FrameEngineOwner {
         sectionEnded(of: id)
         guard let stream = streams[id] else { return }
         // The engine refuses it only once the GOAWAY that says so has left it.
-        guard !ids.endedEarly.contains(id) else {
+        guard !streams.ids.endedEarly.contains(id) else {
             fieldBytes -= stream.assembler.giveBackFieldBytes()
             return reset(stream, .refusedStream)
         }
         stream.headEnded(endsStream: endsStream)
-        stream.prioritize(priorities.take(forOpened: id, field: stream.requestedPriority))
+        stream.prioritize(streams.priorities.take(forOpened: id, field: stream.requestedPriority))
         begin(stream)
         // The client's numbers are odd, and the largest has no successor.
-        if ids.last / 2 + 1 >= settings.requestsMax { announceEnd() }
+        if streams.ids.last / 2 + 1 >= settings.requestsMax { announceEnd() }
     }
 
     /// Ends the wait for a request's header section; no event of another stream does, because it says nothing of this one.
@@ -130,9 +131,11 @@ extension HTTP2Session: FrameEngineOwner {
         guard id > 0, id % 2 == 1 else { return terminate(.protocolError) }
         let priority = Priority(parsing: value)
         if let stream = streams[id] {
-            priorities.note()
+            streams.priorities.note()
             stream.prioritize(priority)
-        } else if id > ids.last, !priorities.keep(priority, forIdle: id, openCount: streams.count) {
+        } else if id > streams.ids.last,
+            !streams.priorities.keep(priority, forIdle: id, openCount: streams.open.count)
+        {
             terminate(.protocolError)
         }
     }
@@ -156,10 +159,10 @@ extension HTTP2Session: FrameEngineOwner {
 
     func closed(stream id: Int32, error: UInt32) {
         sectionEnded(of: id)
-        guard let stream = streams.removeValue(forKey: id) else { return }
+        guard let stream = streams.remove(id) else { return }
         fieldBytes -= stream.assembler.fieldBytes
-        ids.end(id, byClient: stream.state.isEndedByClient)
-        if streams.isEmpty {
+        streams.ids.end(id, byClient: stream.state.isEndedByClient)
+        if streams.open.isEmpty {
             waits.idleUntil = core.now + settings.keepAliveTimeout
             io.output.keepMemory(of: nil)
         }

@@ -15,17 +15,15 @@ final class HTTP2Session: AcceptedConnection {
     /// Nil once no further frame is read or written.
     private(set) var engine: FrameEngine?
     @exclusivity(unchecked)
-    private var ownStreams: [Int32: HTTP2Stream] = [:]
+    private var ownStreams = HTTP2Streams()
     // Not checked at run time for overlapping access, since each field of each frame asks for its stream. Safe: one loop uses the
-    // session, and nothing that runs while the table is lent uses it again.
-    var streams: [Int32: HTTP2Stream] {
+    // session, and nothing that runs while the streams are lent uses them again.
+    var streams: HTTP2Streams {
         _read { yield unsafe ownStreams }
         _modify { yield unsafe &ownStreams }
     }
     var handshake: PendingHandshake?
     var budget: HTTP2Budget
-    var ids = StreamIdentifiers()
-    var priorities = PrioritySignals()
     /// The bytes that wait for the socket here at most, and as many again in the system.
     private var quota: OutputQuota
     private var scanner = FrameScanner()
@@ -36,12 +34,6 @@ final class HTTP2Session: AcceptedConnection {
     private let application: any Application
     private let counts: HTTP2Counts
     private let onClose: (HTTP2Session) -> Void
-    /// The streams whose heads wait for the end of the loop's turn.
-    private var responding: [HTTP2Stream] = []
-    /// The streams whose response's source waits for room.
-    private var full: [HTTP2Stream] = []
-    /// The requests that wait until the bytes that have come are read.
-    private var newRequests: [HTTP2Stream] = []
     /// True while the engine reads or writes, when it can do neither again.
     private var isInEngine = false
     /// The bytes that went out in this turn of the loop without being queued.
@@ -49,8 +41,6 @@ final class HTTP2Session: AcceptedConnection {
     private static let bytesAtOnceMax = 128 * 1024
     /// The requests that begin in one turn of the loop.
     private static let requestsAtOnceMax = 8
-    /// The requests that wait for the handshake, because they may be replays (RFC 8470).
-    private var lateRequests: [HTTP2Stream] = []
 
     /// How far the end of the connection has come.
     enum Ending {
@@ -101,7 +91,7 @@ final class HTTP2Session: AcceptedConnection {
         updateDeadline()
     }
 
-    var isExchanging: Bool { streams.values.contains { $0.isExchanging } }
+    var isExchanging: Bool { streams.open.contains { $0.isExchanging } }
 
     // MARK: Events
 
@@ -172,32 +162,34 @@ final class HTTP2Session: AcceptedConnection {
         // RFC 9113 section 8.1.1: DATA against the Content-Length makes the request malformed, so nothing is forwarded yet.
         if stream.awaitEmptyEnd() { return }
         // RFC 8470 section 3: a request that may be a replay waits for the end of the handshake if it asks for a change.
-        if handshake != nil, !stream.mayBeEarly { return lateRequests.append(stream) }
+        if handshake != nil, !stream.mayBeEarly { return streams.lateRequests.append(stream) }
         // A request that the client takes back with the same bytes never begins (CVE-2023-44487).
-        stream.state.isRequestEnded ? newRequests.append(stream) : stream.begin(on: application)
+        stream.state.isRequestEnded ? streams.newRequests.append(stream) : stream.begin(on: application)
     }
 
     /// Begins some of the requests that have come; a hundred at once would make other connections wait for all of them.
     private func beginRequests() {
-        guard !newRequests.isEmpty else { return }
-        var new: [HTTP2Stream] = []
-        swap(&new, &newRequests)
+        guard !streams.newRequests.isEmpty else { return }
+        var new = exchange(&streams.newRequests, with: [])
         for (place, stream) in new.enumerated() {
             // One of them may exceed a limit of the connection.
             guard stream.isExchanging, ending != .failed else { continue }
             if place < Self.requestsAtOnceMax {
                 stream.begin(on: application)
             } else {
-                newRequests.append(stream)
+                streams.newRequests.append(stream)
             }
         }
-        if !newRequests.isEmpty { attendSoon() }
+        guard streams.newRequests.isEmpty else { return attendSoon() }
+        // The list keeps its memory.
+        while new.popLast() != nil {}
+        swap(&new, &streams.newRequests)
     }
 
     private func beginLateRequests() {
-        var late: [HTTP2Stream] = []
-        swap(&late, &lateRequests)
-        for stream in late where stream.isExchanging { stream.begin(on: application) }
+        for stream in exchange(&streams.lateRequests, with: []) where stream.isExchanging {
+            stream.begin(on: application)
+        }
     }
 
     /// Counts a request that the engine has reset.
@@ -213,27 +205,32 @@ final class HTTP2Session: AcceptedConnection {
 
     /// Notes that a stream has a head to send.
     func hasResponse(_ stream: HTTP2Stream) {
-        responding.append(stream)
+        streams.responding.append(stream)
         attendSoon()
     }
 
     /// Notes that a stream's source waits for room.
     func awaitRoom(_ stream: HTTP2Stream) {
-        if !full.contains(where: { $0 === stream }) { full.append(stream) }
+        if !streams.full.contains(where: { $0 === stream }) { streams.full.append(stream) }
     }
 
     private func flush() {
-        // None is added meanwhile.
-        for stream in responding { stream.submitHead() }
-        responding.removeAll(keepingCapacity: true)
-        // Other connections want their turn, so continue after them.
-        for _ in 0..<8 {
+        // None is added meanwhile, and the list keeps its memory.
+        for stream in streams.responding { stream.submitHead() }
+        while streams.responding.popLast() != nil {}
+        var rounds = 0
+        while !io.isBroken, engine?.wantsWrite == true || !io.output.isEmpty {
+            rounds += 1
+            // Other connections want their turn, so continue after them.
+            guard rounds <= 8 else {
+                attendSoon()
+                break
+            }
             fill()
             writeOutput()
-            guard io.output.isEmpty, !io.isBroken, engine?.wantsWrite == true else { break }
+            guard io.output.isEmpty else { break }
         }
         reportRoom()
-        if io.output.isEmpty, engine?.wantsWrite == true { attendSoon() }
     }
 
     /// Moves frames into the output until there are no more or it is full.
@@ -267,10 +264,8 @@ final class HTTP2Session: AcceptedConnection {
     }
 
     private func reportRoom() {
-        guard !full.isEmpty else { return }
-        var waiting: [HTTP2Stream] = []
-        swap(&waiting, &full)
-        for stream in waiting where !stream.reportRoom() { awaitRoom(stream) }
+        guard !streams.full.isEmpty else { return }
+        for stream in exchange(&streams.full, with: []) where !stream.reportRoom() { awaitRoom(stream) }
     }
 
     func wrote(_ outcome: WriteOutcome) {
@@ -345,9 +340,11 @@ final class HTTP2Session: AcceptedConnection {
 
     private func closeIfDone() {
         guard isAlive, io.output.isEmpty, ending != .lingering else { return }
-        guard let engine else { return closeWriting() }
-        if engine.wantsWrite { return }
-        if !engine.wantsRead || (ending == .refusing && streams.isEmpty) { closeWriting() }
+        if let engine {
+            let isOver = !engine.wantsRead || ending == .refusing && streams.open.isEmpty
+            guard isOver, !engine.wantsWrite else { return }
+        }
+        closeWriting()
     }
 
     private func closeWriting() {
@@ -360,15 +357,13 @@ final class HTTP2Session: AcceptedConnection {
 
     private func loseStreams(_ cause: ClientLoss) {
         engine = nil
-        let lost = Array(streams.values)
-        (streams, responding, full, newRequests, lateRequests) = ([:], [], [], [], [])
-        for stream in lost { stream.lose(cause) }
+        for stream in exchange(&streams, with: HTTP2Streams()).open { stream.lose(cause) }
     }
 
     func lose(_ cause: ClientLoss) {
         guard isAlive else { return }
         // Missing bytes must not look like a clean end.
-        if !streams.isEmpty || !io.output.isEmpty { io.transport?.resetOnClose() }
+        if !streams.open.isEmpty || !io.output.isEmpty { io.transport?.resetOnClose() }
         close(cause)
     }
 

@@ -21,7 +21,9 @@ final class HTTP2Stream {
         _modify { yield unsafe &ownQueue }
     }
     /// The request between its assembly and its beginning.
-    private var request: Result<(RequestHead, BodyFraming), ParseError>?
+    private var request: (head: RequestHead, framing: BodyFraming)?
+    /// The rule that it breaks, if it does.
+    private var fault: ParseError?
     /// The priority that the request's field asks for; nil without the field.
     private(set) var requestedPriority: Priority?
     var handler: (any RequestHandler)?
@@ -97,9 +99,9 @@ final class HTTP2Stream {
             let (head, framing, extended) = try assembler.finish(hasBody: !endsStream)
             self.extended = extended
             requestedPriority = Priority(head.headers)
-            request = .success((head, framing))
+            request = (head, framing)
         } catch {
-            request = .failure(error)
+            fault = error
         }
     }
 
@@ -115,32 +117,27 @@ final class HTTP2Stream {
 
     /// True if the request may be served before the TLS handshake is complete.
     var mayBeEarly: Bool {
-        guard case .success(let (head, framing))? = request else { return true }
-        return framing == .none && head.mayBeEarly
+        request.map { $0.framing == .none && $0.head.mayBeEarly } ?? true
     }
 
     /// Returns true if the request has no body but may still get one, against its Content-Length; it begins at its end.
     func awaitEmptyEnd() -> Bool {
-        guard !state.isRequestEnded, case .success(let (_, framing))? = request, framing == .length(0),
-            state.awaitEmptyEnd()
-        else { return false }
+        guard !state.isRequestEnded, request?.framing == .length(0), state.awaitEmptyEnd() else {
+            return false
+        }
         bodyPace.restart(at: session.core.now, session.settings.pace)
         return true
     }
 
     func begin(on application: any Application) {
-        guard let request = request.take() else { return }
-        switch request {
-        case .success(let (head, framing)):
-            let awaitsEnd = framing.hasBody
-            state.begin(awaitsEnd: awaitsEnd)
-            if awaitsEnd { bodyPace.restart(at: session.core.now, session.settings.pace) }
-            handler = application.begin(head, framing: framing, on: self)
-            if !isExchanging { handler = nil }
-            passWaitingInput()
-        case .failure(let error):
-            refuse(.malformed(error))
-        }
+        if let fault = fault.take() { return refuse(.malformed(fault)) }
+        guard let (head, framing) = request.take() else { return }
+        let awaitsEnd = framing.hasBody
+        state.begin(awaitsEnd: awaitsEnd)
+        if awaitsEnd { bodyPace.restart(at: session.core.now, session.settings.pace) }
+        handler = application.begin(head, framing: framing, on: self)
+        if !isExchanging { handler = nil }
+        passWaitingInput()
     }
 
     /// Responds without a request.
@@ -322,7 +319,7 @@ extension HTTP2Stream: ResponseStream {
         formerBytesSent = bytesSent
         // As in HTTP/1.1: how much shorter HPACK makes it, is known only after the exchange has been counted.
         bytesSent += head.headers.block.count
-        self.head = head
+        self.head = consume head
         session.hasResponse(self)
     }
 

@@ -3,7 +3,10 @@ internal import Primitives
 /// The bytes of a response's body that wait for frames: copies, and behind them bytes of the writer while it writes.
 @safe struct ResponseQueue {
     /// Copies in pieces as they came: none is copied again when others join it or leave.
-    private var pieces: [[UInt8]] = []
+    ///
+    /// Most bodies are one piece, which needs no list.
+    private var first: [UInt8] = []
+    private var others: [[UInt8]] = []
     /// The bytes of the first piece that went.
     private var start = 0
     private var copiedCount = 0
@@ -24,10 +27,12 @@ internal import Primitives
     /// Appends a copy; returns true if the source must pause from now on.
     mutating func append(_ piece: Span<UInt8>) -> Bool {
         copiedCount += piece.count
-        if let last = pieces.indices.last, pieces[last].count + piece.count <= Self.joinedMax {
-            pieces[last].append(piece)
+        if first.isEmpty || others.isEmpty && first.count + piece.count <= Self.joinedMax {
+            first.append(piece)
+        } else if let last = others.indices.last, others[last].count + piece.count <= Self.joinedMax {
+            others[last].append(piece)
         } else {
-            pieces.append([UInt8](copying: piece))
+            others.append([UInt8](copying: piece))
         }
         guard !isFull, count > ConnectionCore.highWaterBytes else { return false }
         isFull = true
@@ -46,14 +51,14 @@ internal import Primitives
     /// - Parameter count: at most `self.count`.
     mutating func move(_ count: Int, into output: inout [UInt8]) {
         var rest = count
-        while rest > 0, let piece = pieces.first {
-            let moved = min(rest, piece.count - start)
-            output.append(piece.span.extracting(start..<start + moved))
+        while rest > 0, !first.isEmpty {
+            let moved = min(rest, first.count - start)
+            output.append(first.span.extracting(start..<start + moved))
             rest -= moved
             start += moved
             copiedCount -= moved
-            guard start == piece.count else { break }
-            pieces.removeFirst()
+            guard start == first.count else { break }
+            first = others.isEmpty ? [] : others.removeFirst()
             start = 0
         }
         moveBorrowed(rest, into: &output)

@@ -18,7 +18,10 @@ package struct TLSError: Error, Equatable, Sendable {
 /// OpenSSL's error queue of the current thread.
 enum TLSErrorQueue {
     /// Empties the queue, so that its content belongs to the next call.
-    static func clear() { ERR_clear_error() }
+    static func clear() {
+        // Nearly always it is empty, and OpenSSL goes through it all the same.
+        if ERR_peek_error() != 0 { ERR_clear_error() }
+    }
 
     /// The reason of the oldest error, a number of `SSL_R_…`; 0 if there is none.
     static var reason: Int32 {
