@@ -14,14 +14,7 @@ final class HTTP2Session: AcceptedConnection {
     let io: ConnectionCore
     /// Nil once no further frame is read or written.
     private(set) var engine: FrameEngine?
-    @exclusivity(unchecked)
-    private var ownStreams = HTTP2Streams()
-    // Not checked at run time for overlapping access, since each field of each frame asks for its stream. Safe: one loop uses the
-    // session, and nothing that runs while the streams are lent uses them again.
-    var streams: HTTP2Streams {
-        _read { yield unsafe ownStreams }
-        _modify { yield unsafe &ownStreams }
-    }
+    var streams = HTTP2Streams()
     var handshake: PendingHandshake?
     var budget: HTTP2Budget
     /// The bytes that wait for the socket here at most, and as many again in the system.

@@ -7,19 +7,8 @@ final class HTTP2Stream {
     let id: Int32
     /// Strong, so that an exchange may ask for the peer after the connection has ended; the session lets go of streams.
     let session: HTTP2Session
-    // Both are not checked at run time for overlapping access. Safe: one loop uses the stream, and these are pure values.
-    @exclusivity(unchecked)
-    private var ownAssembler: RequestAssembler
-    @exclusivity(unchecked)
-    private var ownQueue = ResponseQueue()
-    var assembler: RequestAssembler {
-        _read { yield unsafe ownAssembler }
-        _modify { yield unsafe &ownAssembler }
-    }
-    private var queue: ResponseQueue {
-        _read { yield unsafe ownQueue }
-        _modify { yield unsafe &ownQueue }
-    }
+    var assembler: RequestAssembler
+    private var queue = ResponseQueue()
     /// The request between its assembly and its beginning.
     private var request: (head: RequestHead, framing: BodyFraming)?
     /// The rule that it breaks, if it does.
@@ -67,7 +56,7 @@ final class HTTP2Stream {
     init(id: Int32, session: HTTP2Session) {
         self.id = id
         self.session = session
-        unsafe ownAssembler = RequestAssembler(limits: session.settings.limits)
+        assembler = RequestAssembler(limits: session.settings.limits)
         begunAt = session.core.now
         lastActivity = begunAt
     }
