@@ -23,6 +23,26 @@ internal import Testing
         #expect(budget.spentNanoseconds < 4 * second)
     }
 
+    @Test func `a share that suffices for half of the clients stays`() {
+        let second: Int64 = 1_000_000_000
+        var budget = ObservationBudget(cpuShare: 0.05, now: 0)
+        var shares: [Double] = []
+        for number in 1...60 {
+            budget.charge(Int64(0.08 * budget.clientShare * Double(second)), now: Int64(number) * second)
+            shares.append(budget.clientShare)
+        }
+        #expect(shares.suffix(50).allSatisfy { $0 == 0.5 }, "\(shares)")
+    }
+
+    @Test func `however busy it is, one client in 4,096 is observed`() {
+        var budget = ObservationBudget(cpuShare: 0.05, now: 0)
+        for number in 1...40 as ClosedRange<Int64> {
+            let period = ObservationBudget.periodNanoseconds
+            budget.charge(period, now: number * period)
+        }
+        #expect(budget.clientShare == 1.0 / 4_096)
+    }
+
     @Test func `the clients come back, although none of those that ask is observed`() throws {
         let observer = try TestProxy(json([]), "mode: observe").server.context.observer
         let second: Int64 = 1_000_000_000
@@ -33,6 +53,20 @@ internal import Testing
         }
         #expect(observer.cost.clientShare == 0.5)
         #expect(observer.weight(of: 1) == 1)
+    }
+
+    @Test func `while not all clients are observed, requests of nobody are not`() throws {
+        let proxy = try TestProxy(json([]), "mode: observe")
+        let observer = proxy.server.context.observer
+        #expect(observer.weight(of: nil) == 1)
+        let second: Int64 = 1_000_000_000
+        let now = SystemClock.monotonicNanoseconds
+        observer.budget.withLock {
+            $0 = ObservationBudget(cpuShare: 0.05, now: now - 10 * second)
+            $0.charge(2 * second, now: now)
+        }
+        let weights = [2, 1, nil].map { (client: UInt64?) in observer.weight(of: client) }
+        #expect(weights == [2, nil, nil])
     }
 
     @Test func `a route lives as short as its shortest responses`() {

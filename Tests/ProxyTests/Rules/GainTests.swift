@@ -101,6 +101,30 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(sampler.totals.isEmpty)
     }
 
+    @Test func `a sample for which the worker has no place is dropped, and the next one is measured`() throws
+    {
+        let (worker, begun, gate) = (BackgroundWorker(), Gate(), Gate())
+        let sampler = GainSampler(worker: worker, memory: MemoryBudget(bytes: 1 << 30), report: { _ in })
+        func submit() {
+            sampler.submit(
+                .init(route: "/a", body: second, deltaBytes: 100, codings: [.gzip], source: .sameURL),
+                levels: CodingLevels())
+        }
+        _ = worker.submit {
+            begun.open()
+            gate.wait()
+        }
+        begun.wait()
+        while worker.submit({}) {}
+        submit()
+        gate.open()
+        try waitUntil("the worker has places again") { worker.finish() }
+        #expect(sampler.totals.isEmpty)
+        submit()
+        #expect(worker.finish())
+        #expect(sampler.total(of: "/a")?.sampled.count == 1)
+    }
+
     @Test(arguments: [
         ("covers: pattern", "covers: url"),
         ("covers: pattern, scope: private, identity: authorization, private_versions: 4", "dictionary: off"),

@@ -90,6 +90,16 @@ struct UpstreamPlacesTests {
 
     // MARK: Waiting
 
+    @Test func `who waits while a place is free has it at once`() throws {
+        let places = UpstreamPlaces(.init(countMax: 1))
+        let count = Guarded(0)
+        let waiter = try #require(places.wait(demand(anybody)) { count.withLock { $0 += 1 } })
+        #expect(count.withLock { $0 } == 1)
+        #expect(places.counts.taken == 1 && places.counts.waiting == 0)
+        places.cancel(waiter)
+        #expect(places.counts.taken == 0)
+    }
+
     @Test func `the first that may have a free place gets it, once`() throws {
         let places = UpstreamPlaces(.init(countMax: 3, clientMax: 1))
         let (greedy, other) = (ClientUse(), ClientUse())
@@ -161,6 +171,16 @@ struct UpstreamPlacesTests {
         places.adopt(.init(countMax: 1))
         places.leave(demand(anybody))
         #expect(fill(places, demand(anybody)).0 == 0, "fewer places count at once")
+    }
+
+    @Test func `a reload that allows more lets as many go on as there are places`() throws {
+        let places = UpstreamPlaces(.init(countMax: 1))
+        try places.take(demand(anybody))
+        let count = Guarded(0)
+        for _ in 0..<3 { _ = try #require(places.wait(demand(anybody)) { count.withLock { $0 += 1 } }) }
+        places.adopt(.init(countMax: 3))
+        #expect(count.withLock { $0 } == 2)
+        #expect(places.counts.taken == 3 && places.counts.waiting == 1)
     }
 
     @Test func `a client is the same as long as somebody holds it`() {
