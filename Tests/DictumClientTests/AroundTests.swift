@@ -277,33 +277,39 @@ import Testing
         }
     }
 
-    @Test func `zstd is undone whatever its first piece is, unless the transport may have done it`()
-        async throws
+    @Test(arguments: [1, 3, 1_000_000])
+    func
+        `zstd is told by its first four bytes in whatever pieces it comes, if the transport may have undone it`(
+            pieceBytes: Int
+        ) async throws
     {
         let whole = try response(feed(0), coding: .zstd)
         let coded = try await #require(whole.nextPiece())
-        let skippable = Data([0x5a, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 7, 7]) + coded
+        // RFC 8878 section 3.1.2.
+        let skippable = Data([0x5a, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 7, 7])
         var request = URLRequest(url: feedURL)
         request.setValue("zstd", forHTTPHeaderField: "Accept-Encoding")
-        for bytes in [coded, skippable] {
-            for count in [1, bytes.count] {
-                let left = Guarded(bytes)
-                let server = ScriptedTransport(decodedCodings: ["gzip"]) { _ in
-                    TransportResponse(status: 200, fields: [("Content-Encoding", "zstd")]) {
-                        left.withLock { left in
-                            let piece = left.prefix(count)
-                            left.removeFirst(piece.count)
-                            return piece.isEmpty ? nil : Data(piece)
-                        }
+        for (sent, expected) in [
+            (coded, feed(0)), (skippable + coded, feed(0)), (feed(0), feed(0)),
+            (Data("{}".utf8), Data("{}".utf8)),
+            (Data(), Data()),
+        ] {
+            let server = ScriptedTransport(decodedCodings: ["gzip"]) { _ in
+                let left = Guarded(sent)
+                return TransportResponse(status: 200, fields: [("Content-Encoding", "zstd")]) {
+                    left.withLock { left in
+                        let piece = Data(left.prefix(pieceBytes))
+                        left.removeFirst(piece.count)
+                        return piece.isEmpty ? nil : piece
                     }
                 }
-                #expect(try await folder.client().data(for: request, using: server).0 == feed(0), "\(count)")
             }
+            #expect(try await folder.client().data(for: request, using: server).0 == expected)
         }
-        let plain = ScriptedTransport { _ in try response(feed(0), [("Content-Encoding", "zstd")]) }
+        let server = ScriptedTransport { _ in try response(feed(0), [("Content-Encoding", "zstd")]) }
         let client = try folder.client()
         await #expect(throws: DictionaryClientError.self) {
-            try await client.data(for: request, using: plain)
+            try await client.data(for: request, using: server)
         }
     }
 
