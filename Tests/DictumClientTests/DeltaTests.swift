@@ -196,4 +196,10 @@ import Testing
         #expect(folder.unkeptCauses == (isKept ? [] : ["too large"]))
         #expect(folder.files(endingIn: ".dictum.body").count == (isKept ? 1 : 0))
     }
+
+    @Test func `by default a body may have 64 MiB and a dictionary 8 MiB`() {
+        let options = DictionaryClient.Options()
+        #expect(
+            options.bodyBytesMax == 64 << 20 && options.dictionaryBytesMax == 8 << 20 && options.codesUploads)
+    }
 }

@@ -113,6 +113,12 @@ internal import Testing
         #expect(isFetched(3, at: 11))
     }
 
+    @Test func `another key, and a clock that is wrong, are told once`() {
+        var following = Following()
+        #expect((0..<3).map { _ in following.noteOtherKey() } == [true, false, false])
+        #expect((0..<3).map { _ in following.noteUntimely() } == [true, false, false])
+    }
+
     @Test func `a version without holders stays for a minute, and then goes once`() {
         var superseded = Superseded()
         for number in 0..<10 { superseded.note(name(number), now: 1000 + number) }

@@ -60,7 +60,8 @@ internal import Testing
         let observer = proxy.server.context.observer
         #expect(observer.weight(of: nil) == 1)
         let second: Int64 = 1_000_000_000
-        let now = SystemClock.monotonicNanoseconds
+        // In an hour, so that no period ends meanwhile.
+        let now = SystemClock.monotonicNanoseconds + 3_600 * second
         observer.budget.withLock {
             $0 = ObservationBudget(cpuShare: 0.05, now: now - 10 * second)
             $0.charge(2 * second, now: now)
@@ -78,6 +79,36 @@ internal import Testing
         }
         #expect(SavingsReport.Observed(groups).lifeSeconds == 60)
         #expect(SavingsReport.Observed([]).lifeSeconds == nil)
+    }
+
+    @Test func `a route has the sums of its groups, the longest time and the fields of the most frequent`() {
+        func group(_ number: Int) -> SavingsReport.Observed {
+            var group = SavingsReport.Observed()
+            let counts: [WritableKeyPath<SavingsReport.Observed, Int>] = [
+                \.responses, \.skipped, \.urls, \.paths, \.versions, \.revisits, \.unchanged, \.bodyBytes,
+                \.firsts,
+                \.returns, \.deltas, \.credentials,
+            ]
+            for (index, count) in counts.enumerated() { group[keyPath: count] = number * (index + 1) }
+            (group.seconds, group.deltasOfAll) = (Double(number), 2 * Double(number))
+            group.add(deltaBytes: number, plainBytes: 10 * number, versionsBack: number)
+            group.own.add(deltaBytes: number, plainBytes: 20 * number)
+            group.across.add(deltaBytes: number, plainBytes: 30 * number)
+            (group.lacks, group.obstacles, group.unkept) = (["a": number], ["b": number], ["c": number])
+            group.fields = ["vary": "\(number)"]
+            return group
+        }
+        let sum = SavingsReport.Observed([group(3), group(1)])
+        #expect(
+            [
+                sum.responses, sum.skipped, sum.urls, sum.paths, sum.versions, sum.revisits, sum.unchanged,
+                sum.bodyBytes, sum.firsts, sum.returns, sum.deltas, sum.credentials,
+            ] == (1...12).map { 4 * $0 })
+        #expect(sum.seconds == 3 && sum.deltasOfAll == 8)
+        #expect(sum.measured.plainBytes == 40 && sum.own.plainBytes == 80 && sum.across.plainBytes == 120)
+        #expect(sum.ages.map(\.sizes.count) == [0, 1, 1, 0, 0, 0])
+        #expect(sum.lacks == ["a": 4] && sum.obstacles == ["b": 4] && sum.unkept == ["c": 4])
+        #expect(sum.fields == ["vary": "3"])
     }
 
     @Test func `the savings of years are a number`() {

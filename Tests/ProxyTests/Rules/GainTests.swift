@@ -193,15 +193,24 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(text.contains("remove `built`") == (advice == .otherBuilt))
     }
 
-    @Test func `the advice is about the samples since the last report alone`() {
-        var gain = RouteGain()
-        let reports = (0..<32).compactMap { number in
-            gain.count(bodyBytes: 1_000, deltaBytes: 90)
-            return gain.sample(
-                bodyBytes: 1_000, deltaBytes: 90, plainBytes: 100, over: number < 16 ? .otherURL : .sameURL,
-                now: 1_000_000 + number * 3600)
+    @Test(arguments: [(RouteGain.Source.otherURL, RouteGain.Advice.coversURL), (.built, .otherBuilt)])
+    func `the advice is about most of the samples since the last report`(
+        source: RouteGain.Source, advice: RouteGain.Advice
+    ) {
+        /// The advice of reports of 16 samples, of which so many are over that source.
+        func advices(_ counts: [Int]) -> [RouteGain.Advice?] {
+            var gain = RouteGain()
+            return counts.enumerated().flatMap { round, count in
+                (0..<16).compactMap { number in
+                    gain.count(bodyBytes: 1_000, deltaBytes: 90)
+                    return gain.sample(
+                        bodyBytes: 1_000, deltaBytes: 90, plainBytes: 100,
+                        over: number < count ? source : .sameURL, now: 1_000_000 + round * 3600)
+                }
+            }.map { (report: RouteGain.Report) in report.advice }
         }
-        #expect(reports.map(\.advice) == [.coversURL, .dictionaryOff])
+        #expect(advices([16, 0]) == [advice, .dictionaryOff])
+        #expect(advices([8, 9]) == [.dictionaryOff, advice])
     }
 
     @Test func `a report is about all deltas, not about those that happened to be sampled`() throws {
