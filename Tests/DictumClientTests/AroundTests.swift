@@ -5,7 +5,7 @@ import FoundationNetworking
 import Primitives
 import Testing
 
-/// Validators, redirects, cancellation: what an app expects of HTTP around its bodies.
+/// Validators, codings, cancellation: what an app expects of HTTP around its bodies.
 @Suite struct AroundTests {
     private let folder = ClientFolder()
     private let life = ("Cache-Control", "max-age=600")
@@ -30,25 +30,36 @@ import Testing
         #expect(folder.metrics.map(\.isRevalidated) == [false, true] && folder.metrics[1].wireBytes == 0)
     }
 
-    @Test func `a cookie belongs to its response: it is not kept, and does not come again with a 304`()
-        async throws
-    {
+    @Test(arguments: [
+        ("Set-Cookie", "sid=secret"), ("Connection", "x-secret"), ("Transfer-Encoding", "secret"),
+    ])
+    func `what belongs to one response and its connection is not kept, and does not come again with a 304`(
+        field: String, value: String
+    ) async throws {
         let client = try folder.client()
         let server = ScriptedTransport([
-            try response(feed(0), [life, ("ETag", "\"a\""), ("Set-Cookie", "sid=secret")]),
+            try response(feed(0), [life, ("ETag", "\"a\""), (field, value)]),
             TransportResponse(status: 304, fields: [("ETag", "\"a\""), life], body: Data()),
         ])
-        var cookies: [String?] = []
+        var shown: [String?] = []
         for _ in 0..<2 {
             let (body, fields) = try await client.data(from: feedURL, using: server)
             #expect(body == feed(0) && fields.statusCode == 200)
-            cookies.append(fields.value(forHTTPHeaderField: "Set-Cookie"))
+            shown.append(fields.value(forHTTPHeaderField: field))
         }
-        #expect(cookies == ["sid=secret", nil])
+        #expect(shown == [value, nil])
         let records = try folder.files(endingIn: ".dictum.json").map {
             try String(contentsOf: $0, encoding: .utf8)
         }
         #expect(records.count == 1 && !records.joined().contains("secret"))
+    }
+
+    /// RFC 9110 section 5.3.
+    @Test func `lines of one name reach the app as a list`() async throws {
+        let fields = [life, ("X-List", "a"), ("X-List", "b")]
+        let server = ScriptedTransport([try response(feed(0), fields)])
+        let (_, head) = try await folder.client().data(from: feedURL, using: server)
+        #expect(head.value(forHTTPHeaderField: "X-List") == "a, b")
     }
 
     @Test func `a 304 revives a stale dictionary`() async throws {
@@ -126,13 +137,29 @@ import Testing
         let client = try folder.client()
         let server = ScriptedTransport([
             try response(feed(0), [life, ("ETag", "\"a\"")]),
-            TransportResponse(status: 304, fields: [("ETag", "\"a\"")], body: Data()),
+            TransportResponse(status: 304, fields: [("ETag", "\"a\""), life], body: Data()),
         ])
         _ = try await client.data(from: feedURL, using: server)
         var request = URLRequest(url: feedURL)
         request.setValue("\"a\"", forHTTPHeaderField: "If-None-Match")
         let (body, head) = try await client.data(for: request, using: server)
         #expect(body.isEmpty && head.statusCode == 304)
+        #expect(folder.metrics.map(\.isKept) == [true, true], "what the app holds is renewed as well")
+    }
+
+    @Test func `a 304 that forbids to store ends the dictionary`() async throws {
+        let client = try folder.client()
+        let tag = ("ETag", "\"a\"")
+        let server = ScriptedTransport([
+            try response(feed(0), [life, tag]),
+            TransportResponse(status: 304, fields: [tag, ("Cache-Control", "no-store")], body: Data()),
+            try response(feed(1), match: nil),
+        ])
+        for version in [0, 0, 1] {
+            #expect(try await client.data(from: feedURL, using: server).0 == feed(version))
+        }
+        #expect(server.named == [nil, name(of: feed(0)), nil])
+        #expect(folder.unkeptCauses == ["no-store"] && folder.files(endingIn: ".dictum.body").isEmpty)
     }
 
     @Test(
@@ -237,15 +264,6 @@ import Testing
         #expect(stream.value(forHTTPHeaderField: "Content-Length") == (isWhole ? nil : "99"))
     }
 
-    @Test func `a redirect in a coding is followed without its body`() async throws {
-        let server = ScriptedTransport([
-            TransportResponse(
-                status: 302, fields: [("Location", "/feed"), ("Content-Encoding", "gzip")], body: Data()),
-            try response(feed(0)),
-        ])
-        #expect(try await folder.client().data(from: feedURL, using: server).0 == feed(0))
-    }
-
     @Test func `a transport that has undone zstd may leave its name in the head`() async throws {
         let server = ScriptedTransport(decodedCodings: ["gzip"]) { request in
             let asked = request.value(forHTTPHeaderField: "Accept-Encoding") ?? ""
@@ -259,6 +277,42 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, 3, 1_000_000])
+    func
+        `zstd is told by its first four bytes in whatever pieces it comes, if the transport may have undone it`(
+            pieceBytes: Int
+        ) async throws
+    {
+        let whole = try response(feed(0), coding: .zstd)
+        let coded = try await #require(whole.nextPiece())
+        // RFC 8878 section 3.1.2.
+        let skippable = Data([0x5a, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 7, 7])
+        var request = URLRequest(url: feedURL)
+        request.setValue("zstd", forHTTPHeaderField: "Accept-Encoding")
+        for (sent, expected) in [
+            (coded, feed(0)), (skippable + coded, feed(0)), (feed(0), feed(0)),
+            (Data("{}".utf8), Data("{}".utf8)),
+            (Data(), Data()),
+        ] {
+            let server = ScriptedTransport(decodedCodings: ["gzip"]) { _ in
+                let left = Guarded(sent)
+                return TransportResponse(status: 200, fields: [("Content-Encoding", "zstd")]) {
+                    left.withLock { left in
+                        let piece = Data(left.prefix(pieceBytes))
+                        left.removeFirst(piece.count)
+                        return piece.isEmpty ? nil : piece
+                    }
+                }
+            }
+            #expect(try await folder.client().data(for: request, using: server).0 == expected)
+        }
+        let server = ScriptedTransport { _ in try response(feed(0), [("Content-Encoding", "zstd")]) }
+        let client = try folder.client()
+        await #expect(throws: DictionaryClientError.self) {
+            try await client.data(for: request, using: server)
+        }
+    }
+
     @Test func `a body that is a stream is refused with words, before anything is sent`() async throws {
         let server = ScriptedTransport([try response(feed(0))])
         var request = URLRequest(url: feedURL)
@@ -269,38 +323,6 @@ import Testing
             try await client.data(for: request, using: server)
         }
         #expect(server.requests.isEmpty)
-    }
-
-    @Test func `a redirect to another origin takes along neither dictionary nor credentials`() async throws {
-        let client = try folder.client()
-        let server = ScriptedTransport([
-            try response(feed(0)),
-            TransportResponse(status: 302, fields: [("location", "https://other.test/feed")], body: Data()),
-            try response(feed(1), match: nil),
-        ])
-        var request = URLRequest(url: feedURL)
-        for (name, value) in [("Authorization", "Bearer x"), ("X-API-Key", "x"), ("Accept", "text/x")] {
-            request.setValue(value, forHTTPHeaderField: name)
-        }
-        _ = try await client.data(for: request, using: server)
-        let (body, head) = try await client.data(for: request, using: server)
-        #expect(body == feed(1) && head.url?.absoluteString == "https://other.test/feed")
-        #expect(server.named == [nil, name(of: feed(0)), nil])
-        for name in ["Authorization", "X-API-Key", "Dictionary-ID"] {
-            #expect(server.requests[2].value(forHTTPHeaderField: name) == nil)
-        }
-        #expect(server.requests[2].value(forHTTPHeaderField: "Accept") == "text/x")
-    }
-
-    @Test func `redirects without an end are an error`() async throws {
-        let server = ScriptedTransport([
-            TransportResponse(status: 302, fields: [("location", "/feed")], body: Data())
-        ])
-        let client = try folder.client()
-        await #expect(throws: DictionaryClientError.self) {
-            try await client.data(from: feedURL, using: server)
-        }
-        #expect(server.requests.count == 51)
     }
 
     @Test func `cancelling the task cancels the transport`() async throws {

@@ -63,6 +63,8 @@ import Testing
         ([("Cache-Control", "max-age=600")], []), (announced + [("Accept-Encoding", "dcz;q=0")], []),
         (announced, [("Content-Encoding", "gzip")]), (announced, [("Content-Digest", "sha-256=:AAAA:")]),
         (announced, [("Dictionary-ID", "\"mine\"")]),
+        (announced, [("Content-Range", "bytes 0-9/100")]), (announced, [("Content-MD5", "AAAA")]),
+        (announced, [("Repr-Digest", "sha-256=:AAAA:")]), (announced, [("Digest", "sha-256=AAAA")]),
     ])
     func `without the announcement, or with fields about the bytes, the body is plain`(
         given: [(String, String)], own: [(String, String)]

@@ -185,11 +185,21 @@ import Testing
         #expect(folder.unkeptCauses == (isDecoded ? [] : ["coding", "coding"]))
     }
 
-    @Test func `an offer of a body that is too large is not kept, and the app is told`() async throws {
-        let client = try folder.client()
-        let large = Data(repeating: 0x20, count: 8 << 20 + 1)
+    @Test(arguments: [(0, true), (1, false)])
+    func `an offer of a body that is too large is not kept, and the app is told`(
+        more: Int, isKept: Bool
+    ) async throws {
+        let client = try folder.client(limit: .mebibytes(64))
+        let large = Data(repeating: 0x20, count: (8 << 20) + more)
         let server = ScriptedTransport([try response(large)])
         _ = try await client.data(from: feedURL, using: server)
-        #expect(folder.unkeptCauses == ["too large"] && folder.files(endingIn: ".dictum.body").isEmpty)
+        #expect(folder.unkeptCauses == (isKept ? [] : ["too large"]))
+        #expect(folder.files(endingIn: ".dictum.body").count == (isKept ? 1 : 0))
+    }
+
+    @Test func `by default a body may have 64 MiB and a dictionary 8 MiB`() {
+        let options = DictionaryClient.Options()
+        #expect(
+            options.bodyBytesMax == 64 << 20 && options.dictionaryBytesMax == 8 << 20 && options.codesUploads)
     }
 }

@@ -92,15 +92,22 @@ import Testing
         #expect(server.named == [name(of: feed(0)), name(of: feed(0))])
     }
 
-    @Test(arguments: ["Range", "Accept-Encoding"])
-    func `a request for a part, or for the plain body, names nothing`(field: String) async throws {
+    @Test(arguments: [
+        ("Range", "bytes=0-1"), ("Accept-Encoding", "identity"), ("Accept-Encoding", "gzip, dcz;q=0"),
+        ("Available-Dictionary", ":mine:"), ("Dictionary-ID", "\"mine\""),
+    ])
+    func `a request for a part, for a plain body or over a dictionary of the app's own names no other`(
+        field: String, value: String
+    ) async throws {
         let client = try folder.client()
         let server = ScriptedTransport([try response(feed(0)), try response(feed(1))])
         _ = try await client.data(from: feedURL, using: server)
         var request = URLRequest(url: feedURL)
-        request.setValue(field == "Range" ? "bytes=0-1" : "identity", forHTTPHeaderField: field)
+        request.setValue(value, forHTTPHeaderField: field)
         _ = try await client.data(for: request, using: server)
-        #expect(server.named == [nil, nil])
+        #expect(server.named == [nil, field == "Available-Dictionary" ? value : nil])
+        let id = server.requests[1].value(forHTTPHeaderField: "Dictionary-ID")
+        #expect(id == (field == "Dictionary-ID" ? value : nil))
     }
 
     @Test func `of a request with no-store nothing is stored`() async throws {

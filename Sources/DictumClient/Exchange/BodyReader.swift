@@ -80,7 +80,7 @@ actor BodyReader {
         while true {
             if let piece = try decoded() { return deliver(piece) }
             guard !isAtEnd else { return nil }
-            guard let piece = try await nextPiece() else {
+            guard let piece = try await nextReceived() else {
                 // A transport may end a body in silence when the task is cancelled.
                 try Task.checkCancellation()
                 isAtEnd = true
@@ -101,11 +101,25 @@ actor BodyReader {
         }
     }
 
-    /// Returns true if the first piece of a body in zstd is no frame of Zstandard (RFC 8878 section 3.1): newer systems undo this
-    /// coding by themselves, and leave its name in the head.
+    /// Returns the next piece as it came; of a first one that may be decoded already, enough to tell.
+    private func nextReceived() async throws -> Data? {
+        guard var piece = try await nextPiece() else { return nil }
+        while wireBytes == 0, mayBeDecoded, piece.count < Self.magicBytes, let more = try await nextPiece() {
+            piece += more
+        }
+        return piece
+    }
+
+    /// Newer systems undo zstd by themselves, and leave its name in the head.
+    private var mayBeDecoded: Bool { transportMayDecode && coding == .zstd }
+
+    /// The bytes that tell a frame of Zstandard (RFC 8878 section 3.1); each frame has more.
+    private static let magicBytes = 4
+
+    /// Returns true if the first piece of a body in zstd is no frame of Zstandard.
     private func isDecodedAlready(_ piece: Data) -> Bool {
-        guard transportMayDecode, coding == .zstd, piece.count >= 4 else { return false }
-        let magic = piece.prefix(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        guard mayBeDecoded else { return false }
+        let magic = piece.prefix(Self.magicBytes).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         return magic != 0xFD2F_B528 && magic & 0xFFFF_FFF0 != 0x184D_2A50
     }
 

@@ -52,6 +52,7 @@ package struct NamedWorth: Sendable {
     /// Creates the worth of a version named now.
     package init(namedAt: Int, lifeSeconds: Int, replacing former: NamedWorth? = nil) {
         self.namedAt = namedAt
+        if let former { plainPerMille = former.plainPerMille }
         guard let former, namedAt - former.namedAt < former.lifeSeconds / 2 else {
             self.lifeSeconds = lifeSeconds
             earlyReplacements = 0
@@ -60,7 +61,6 @@ package struct NamedWorth: Sendable {
         let age = namedAt - former.namedAt
         self.lifeSeconds = min(max(Self.lifePerAge * age, Self.lifeSecondsMin), lifeSeconds)
         earlyReplacements = former.earlyReplacements + 1
-        plainPerMille = former.plainPerMille
     }
 
     package mutating func recordHolder(_ client: UInt128) { holders.insert(client) }

@@ -78,6 +78,27 @@ private func full(_ record: inout RequestRecord) {
             line(.text) { $0.isComplete = false } == head + "identity - 0->0 wire=0 0us - aborted\n")
     }
 
+    @Test func `a line has what few requests have`() {
+        let change = { (record: inout RequestRecord) in
+            record.description = RequestDescription(
+                client: Array("192.0.2.1".utf8), method: Array("GET".utf8), target: Array("/".utf8),
+                traceID: Array("0af7".utf8))
+            record.revalidation = .hit
+            record.upstream = LoggedUpstream("http://a:1", of: "shop")
+        }
+        #expect(
+            line(.text, change: change).hasSuffix(
+                " identity - 0->0 wire=0 0us revalidation=hit - trace=0af7 to=\"shop at http://a:1\"\n"))
+        let json = line(.json, change: change)
+        for text in [
+            #""upstream":"http://a:1","upstream_name":"shop","#, #""revalidation":"hit","#,
+            #""trace_id":"0af7","#,
+        ] {
+            #expect(json.contains(text), "\(json)")
+        }
+        #expect(!line(.json) { $0.status = 0 }.contains("head_micros"), "there was no head")
+    }
+
     @Test func `a refused connection has no protocol`() {
         #expect(!line(.json) { $0.version = nil }.contains("protocol"))
         #expect(line(.text) { $0.version = nil }.contains(" /api/feed - 200 "))

@@ -129,6 +129,10 @@ import Testing
         #expect(sink.drain(timeoutMilliseconds: 60_000))
         let last = try #require(events.withLock { $0.last })
         #expect("\(last)".contains("takes lines again: 2 were lost"))
+        sink.submit(Array(repeating: UInt8(ascii: "x"), count: 1_000_000) + [0x0A], lines: 1)
+        #expect(sink.drain(timeoutMilliseconds: 60_000))
+        #expect(sink.linesDropped == 3)
+        #expect(events.withLock { $0.count } == 2, "the next trouble is told a minute later at the earliest")
     }
 
     @Test func `lines for a descriptor that takes none are counted as lost`() throws {

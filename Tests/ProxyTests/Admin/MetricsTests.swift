@@ -211,6 +211,89 @@ import Testing
         #expect(value(of: #"dictum_store_bytes{place="disk"}"#, in: statistics.samples) == "7")
         #expect(value(of: #"dictum_store_evictions_total{reason="size"}"#, in: statistics.samples) == "2")
         #expect(value(of: #"dictum_store_evictions_total{reason="age"}"#, in: statistics.samples) == "0")
+        (statistics.packedBytes, statistics.indexBytes) = (11, 13)
+        (statistics.bodyBytesWritten, statistics.bodyBytesStored) = (19, 17)
+        #expect(value(of: #"dictum_store_bytes{place="packed"}"#, in: statistics.samples) == "11")
+        #expect(value(of: #"dictum_store_bytes{place="index"}"#, in: statistics.samples) == "13")
+        #expect(value(of: #"dictum_store_body_bytes_total{form="whole"}"#, in: statistics.samples) == "19")
+        #expect(value(of: #"dictum_store_body_bytes_total{form="stored"}"#, in: statistics.samples) == "17")
+        (statistics.writeErrors, statistics.setAsides) = (23, 29)
+        (statistics.advertisedFound, statistics.advertisedUnknown) = (31, 37)
+        statistics.standings = ["one": 41]
+        for (series, expected) in [
+            ("dictum_store_write_errors_total", "23"), ("dictum_store_set_asides_total", "29"),
+            (#"dictum_advertised_dictionaries_total{result="found"}"#, "31"),
+            (#"dictum_advertised_dictionaries_total{result="unknown"}"#, "37"),
+            (#"dictum_store_versions_by_holders{holders="one"}"#, "41"),
+        ] {
+            #expect(value(of: series, in: statistics.samples) == expected, "\(series)")
+        }
+    }
+
+    @Test func `the shared store tells its state and its traffic`() {
+        var statistics = RedisStatistics()
+        (statistics.bytesSent, statistics.bytesReceived) = (3, 5)
+        (statistics.connections, statistics.outages, statistics.deadline) = (7, 2, 250)
+        statistics.breaker = .halfOpen
+        for (series, expected) in [
+            (#"dictum_shared_store_bytes_total{direction="sent"}"#, "3"),
+            (#"dictum_shared_store_bytes_total{direction="received"}"#, "5"),
+            ("dictum_shared_store_connections_total", "7"), ("dictum_shared_store_outages_total", "2"),
+            ("dictum_shared_store_deadline_seconds", "0.25"),
+            (#"dictum_shared_store_state{state="half-open"}"#, "1"),
+            (#"dictum_shared_store_state{state="open"}"#, "0"),
+        ] {
+            #expect(value(of: series, in: statistics.samples) == expected, "\(series)")
+        }
+    }
+
+    @Test func `a node tells what it looked up, fetched and wrote`() {
+        var statistics = SharedMemoryStatistics()
+        for (result, count) in [(SharedLookUp.hit, 3), (.miss, 1)] {
+            for _ in 0..<count { statistics.count(result) }
+        }
+        statistics.fetches[.late] = 5
+        (statistics.published, statistics.alreadyThere, statistics.publishFailures, statistics.known) = (
+            7, 11, 13, 17
+        )
+        for (series, expected) in [
+            (#"dictum_shared_store_lookups_total{result="hit"}"#, "3"),
+            (#"dictum_shared_store_lookups_total{result="late"}"#, "0"),
+            (#"dictum_shared_store_fetches_total{result="late"}"#, "5"),
+            (#"dictum_shared_store_fetches_total{result="hit"}"#, "0"),
+            (#"dictum_shared_store_publications_total{result="written"}"#, "7"),
+            (#"dictum_shared_store_publications_total{result="known"}"#, "11"),
+            (#"dictum_shared_store_publications_total{result="failed"}"#, "13"),
+            ("dictum_shared_store_known_versions", "17"),
+        ] {
+            #expect(value(of: series, in: statistics.samples) == expected, "\(series)")
+        }
+    }
+
+    @Test func `deltas and their dictionaries tell their work, each under its own name`() {
+        var statistics = DeltaStatistics()
+        (statistics.cache.hits, statistics.cache.shared, statistics.cache.misses) = (2, 3, 5)
+        (statistics.cache.bytes, statistics.cache.evictions) = (7, 11)
+        (statistics.prepared.hits, statistics.prepared.shared) = (13, 17)
+        (statistics.prepared.indexed, statistics.prepared.references) = (19, 23)
+        (statistics.prepared.bytes, statistics.prepared.evictions) = (29, 31)
+        (statistics.checks, statistics.failures) = (37, 41)
+        for (series, expected) in [
+            (#"cache_lookups_total{result="hit"}"#, 2), (#"cache_lookups_total{result="shared"}"#, 3),
+            (#"cache_lookups_total{result="miss"}"#, 5), ("cache_bytes", 7), ("cache_evictions_total", 11),
+        ] {
+            #expect(value(of: "dictum_delta_" + series, in: statistics.samples) == "\(expected)", "\(series)")
+        }
+        for (series, expected) in [
+            (#"uses_total{result="hit"}"#, 13), (#"uses_total{result="shared"}"#, 17),
+            (#"uses_total{result="indexed"}"#, 19), (#"uses_total{result="reference"}"#, 23), ("bytes", 29),
+            ("evictions_total", 31),
+        ] {
+            let name = "dictum_prepared_dictionary_" + series
+            #expect(value(of: name, in: statistics.samples) == "\(expected)", "\(series)")
+        }
+        #expect(value(of: "dictum_verify_checks_total", in: statistics.samples) == "37")
+        #expect(value(of: "dictum_verify_failures_total", in: statistics.samples) == "41")
     }
 
     @Test func `a process tells its version, start, memory and descriptors`() throws {

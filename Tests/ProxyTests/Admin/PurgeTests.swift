@@ -212,4 +212,11 @@ extension TestProxy {
         #expect(try proxy.admin(line, "Host: a.test", "Content-Type: application/json").status == 403)
         #expect(try proxy.admin("GET /purge?host=api.test HTTP/1.1", "Host: localhost").status == 405)
     }
+
+    @Test func `a value has at most 1,024 bytes`() throws {
+        let proxy = try proxy()
+        #expect(try proxy.purge("path=/" + String(repeating: "a", count: 1_023)).status == 200)
+        #expect(try proxy.purge("path=/" + String(repeating: "a", count: 1_024)).status == 400)
+        #expect(try proxy.purge("path=/" + String(repeating: "%61", count: 1_023)).status == 200)
+    }
 }

@@ -168,6 +168,19 @@ import Testing
             ])
     }
 
+    @Test func `more memory than this process may use is told, and what it may use is not`() throws {
+        func warnings(_ memory: String) throws -> [String] {
+            let text =
+                "upstream: {urls: [\"http://127.0.0.1:9\"]}\nstore: {path: ':memory:'}\nmemory: \(memory)"
+            return try Configuration.parse(Array(text.utf8), looksAround: true).warnings.map(\.text)
+        }
+        #expect(try warnings("16MiB") == [])
+        guard ProcessMemory.usableBytes() < 1 << 40 else { return }
+        let found = try warnings("1TiB")
+        #expect(
+            found.count == 1 && found[0].hasPrefix("memory is 1TiB, and this process may use "), "\(found)")
+    }
+
     /// The addresses of `localhost` on this machine.
     private static let loopback = ["127.0.0.1", "::1"].filter { host in
         Endpoint.resolve(host: "localhost", port: 8080).contains {

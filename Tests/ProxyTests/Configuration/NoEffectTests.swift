@@ -55,6 +55,7 @@ import Testing
         "experiment: on\nmode: observe\nroutes: [{match: /a, mode: live}, {match: /b}]",
         "observe: {cpu: 1%}\nroutes: [{match: /a, mode: observe}]", "experiment: off\ndictionaries: off",
         "compression: {min_size: 2MiB}\nroutes: [{match: /a, dictionary: {max_body: 1MiB}}]\ndictionaries: off",
+        "compression: {min_size: 1MiB}\nroutes: [{match: /a, dictionary: {max_body: 1MiB}}]",
     ])
     func `a setting with an effect is not`(text: String) throws {
         #expect(try warnings(text) == [])

@@ -101,6 +101,24 @@ internal import Testing
         #expect(seconds.dropFirst(7).first == 64)
     }
 
+    @Test func `what is fetched in advance has eight megabytes a second, over all chains`() {
+        var following = Following()
+        func isFetched(_ number: Int, at second: Int64) -> Bool {
+            let chain = ChainKey(authority: "api.test", match: "/\(number)")
+            _ = following.noteNewest(name(number), of: chain)
+            return following.takeNewest(
+                of: chain, isUsed: { _ in true }, bytes: { _ in 4_000_000 }, now: second * 1_000) != nil
+        }
+        #expect((0..<3).map { isFetched($0, at: 10) } == [true, true, false])
+        #expect(isFetched(3, at: 11))
+    }
+
+    @Test func `another key, and a clock that is wrong, are told once`() {
+        var following = Following()
+        #expect((0..<3).map { _ in following.noteOtherKey() } == [true, false, false])
+        #expect((0..<3).map { _ in following.noteUntimely() } == [true, false, false])
+    }
+
     @Test func `a version without holders stays for a minute, and then goes once`() {
         var superseded = Superseded()
         for number in 0..<10 { superseded.note(name(number), now: 1000 + number) }

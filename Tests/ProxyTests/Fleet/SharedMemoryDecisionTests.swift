@@ -189,7 +189,8 @@ internal import Testing
         #expect(!isDone(), "it is another one")
     }
 
-    @Test func `what was removed long ago is not written again at once`() throws {
+    @Test(arguments: [SharedNews.Entry.superseded, SharedNews.Entry.lost])
+    func `what was removed long ago is not written again at once`(field: [UInt8]) throws {
         let records = [1, 2].map { SharedRecord.ofTest($0, in: chain) }
         for record in records { _ = try memory.store.adopt(record, holders: 1, now: SystemClock.unixSeconds) }
         let times = [SystemClock.unixMilliseconds - 61_000, SystemClock.unixMilliseconds]
@@ -197,7 +198,7 @@ internal import Testing
             let name = SharedName(publicChain: chain, digest: record.digest)
             let entry = RedisStreamEntry(
                 id: RedisStreamID(milliseconds: UInt64(time), sequence: 0),
-                fields: [(SharedNews.Entry.superseded, SharedNews.batch(names: [name]))])
+                fields: [(field, SharedNews.batch(names: [name]))])
             memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
         }
         // Another node may write it first, so each waits for up to half a second.
@@ -250,8 +251,10 @@ internal import Testing
     @Test func `what was told before the start is in the counts on disk, and does not count again`() throws {
         let version = try memory.store.adopt(SharedRecord.ofTest(1, in: chain), holders: 1, now: 1_000)
         let name = SharedName(publicChain: chain, digest: version.digest)
-        func heed(_ change: Int32, at milliseconds: Int64) {
-            let fields = SharedDemand.fields(of: [SharedDemand(name: name, change: change, contact: 0)])
+        func heed(_ change: Int32, at milliseconds: Int64, from node: [UInt8]? = nil) {
+            let sender = node.map { [(name: SharedDemand.Entry.node, value: $0)] } ?? []
+            let fields =
+                sender + SharedDemand.fields(of: [SharedDemand(name: name, change: change, contact: 0)])
             let id = RedisStreamID(milliseconds: UInt64(milliseconds), sequence: 0)
             memory.heed(
                 .entries(stream: SharedMemory.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
@@ -260,6 +263,10 @@ internal import Testing
         #expect(version.holders == 1)
         heed(2, at: memory.startedAt + 1)
         #expect(version.holders == 3)
+        heed(4, at: memory.startedAt + 2, from: memory.node)
+        #expect(version.holders == 3, "what this node has told it has counted")
+        heed(4, at: memory.startedAt + 3, from: [UInt8](repeating: 0, count: 8))
+        #expect(version.holders == 7)
     }
 }
 

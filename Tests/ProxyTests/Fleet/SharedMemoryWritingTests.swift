@@ -367,6 +367,16 @@ final class SharedMemoryWritingTests {
             + "m = math.max(m, #e[2][2]) end return m"
         #expect(try Int(server.command("EVAL", largest, "1", "dictum:1:news")) ?? .max <= 2_048)
     }
+
+    @Test func `an order for more users than one entry has goes out in several`() throws {
+        var order = PurgeOrder()
+        order.owners = Set(
+            (0...PurgeOrder.ownersMax).compactMap {
+                IdentityTag(bytes: [UInt8](repeating: UInt8($0), count: 32))
+            })
+        memory.tell(order, removed: [])
+        try waitUntil("both entries are there") { try server.command("XLEN", "dictum:1:news") == "2" }
+    }
 }
 
 extension SharedMemory {

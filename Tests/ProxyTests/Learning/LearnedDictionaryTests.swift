@@ -15,6 +15,7 @@ internal import Testing
         let proxy = try TestProxy.learning()
         #expect(try proxy.announcedPath() == nil)
         let (_, dictionary) = try proxy.learnDictionary()
+        #expect(proxy.learnedRow?.clients == 0, "those visits are used up")
         let plain = try proxy.fetch("/items/8", "Accept-Encoding: gzip")
         let first = try proxy.fetch("/items/8", over: dictionary)
         #expect(first.coding == "dcb")
@@ -109,6 +110,7 @@ internal import Testing
         try proxy.wait(for: .noGain)
         #expect(try proxy.announcedPath() == nil)
         #expect(proxy.learnedRow?.bytes == nil)
+        #expect(proxy.learnedRow?.clients == 0, "other visits have to show that one would pay")
     }
 
     @Test func `one user's response is never a delta over it, since clients choose what it has`() throws {

@@ -102,6 +102,13 @@ struct NamedWorthTests {
         #expect(worth(replacing: first, at: 43_200).lifeSeconds == 86_400, "it had half its life")
     }
 
+    @Test(arguments: [540, 43_200])
+    func `what follows a name is measured by its plain sizes at first, however long it lived`(life: Int) {
+        var former = worth()
+        _ = record(&former, named: 500, fresh: 100, at: 120, plain: 7_000)
+        #expect(worth(replacing: former, at: life).plainPerMille == 700)
+    }
+
     @Test func `a body is measured once, and not within a second of another`() {
         var worth = worth()
         let (one, two) = (Body([1]).digest, Body([2]).digest)

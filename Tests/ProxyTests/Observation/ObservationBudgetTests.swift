@@ -23,6 +23,26 @@ internal import Testing
         #expect(budget.spentNanoseconds < 4 * second)
     }
 
+    @Test func `a share that suffices for half of the clients stays`() {
+        let second: Int64 = 1_000_000_000
+        var budget = ObservationBudget(cpuShare: 0.05, now: 0)
+        var shares: [Double] = []
+        for number in 1...60 {
+            budget.charge(Int64(0.08 * budget.clientShare * Double(second)), now: Int64(number) * second)
+            shares.append(budget.clientShare)
+        }
+        #expect(shares.suffix(50).allSatisfy { $0 == 0.5 }, "\(shares)")
+    }
+
+    @Test func `however busy it is, one client in 4,096 is observed`() {
+        var budget = ObservationBudget(cpuShare: 0.05, now: 0)
+        for number in 1...40 as ClosedRange<Int64> {
+            let period = ObservationBudget.periodNanoseconds
+            budget.charge(period, now: number * period)
+        }
+        #expect(budget.clientShare == 1.0 / 4_096)
+    }
+
     @Test func `the clients come back, although none of those that ask is observed`() throws {
         let observer = try TestProxy(json([]), "mode: observe").server.context.observer
         let second: Int64 = 1_000_000_000
@@ -35,6 +55,21 @@ internal import Testing
         #expect(observer.weight(of: 1) == 1)
     }
 
+    @Test func `while not all clients are observed, requests of nobody are not`() throws {
+        let proxy = try TestProxy(json([]), "mode: observe")
+        let observer = proxy.server.context.observer
+        #expect(observer.weight(of: nil) == 1)
+        let second: Int64 = 1_000_000_000
+        // In an hour, so that no period ends meanwhile.
+        let now = SystemClock.monotonicNanoseconds + 3_600 * second
+        observer.budget.withLock {
+            $0 = ObservationBudget(cpuShare: 0.05, now: now - 10 * second)
+            $0.charge(2 * second, now: now)
+        }
+        let weights = [2, 1, nil].map { (client: UInt64?) in observer.weight(of: client) }
+        #expect(weights == [2, nil, nil])
+    }
+
     @Test func `a route lives as short as its shortest responses`() {
         let lives: [Int?] = [600, nil, 60, 300]
         let groups = lives.map { life in
@@ -44,6 +79,36 @@ internal import Testing
         }
         #expect(SavingsReport.Observed(groups).lifeSeconds == 60)
         #expect(SavingsReport.Observed([]).lifeSeconds == nil)
+    }
+
+    @Test func `a route has the sums of its groups, the longest time and the fields of the most frequent`() {
+        func group(_ number: Int) -> SavingsReport.Observed {
+            var group = SavingsReport.Observed()
+            let counts: [WritableKeyPath<SavingsReport.Observed, Int>] = [
+                \.responses, \.skipped, \.urls, \.paths, \.versions, \.revisits, \.unchanged, \.bodyBytes,
+                \.firsts,
+                \.returns, \.deltas, \.credentials,
+            ]
+            for (index, count) in counts.enumerated() { group[keyPath: count] = number * (index + 1) }
+            (group.seconds, group.deltasOfAll) = (Double(number), 2 * Double(number))
+            group.add(deltaBytes: number, plainBytes: 10 * number, versionsBack: number)
+            group.own.add(deltaBytes: number, plainBytes: 20 * number)
+            group.across.add(deltaBytes: number, plainBytes: 30 * number)
+            (group.lacks, group.obstacles, group.unkept) = (["a": number], ["b": number], ["c": number])
+            group.fields = ["vary": "\(number)"]
+            return group
+        }
+        let sum = SavingsReport.Observed([group(3), group(1)])
+        #expect(
+            [
+                sum.responses, sum.skipped, sum.urls, sum.paths, sum.versions, sum.revisits, sum.unchanged,
+                sum.bodyBytes, sum.firsts, sum.returns, sum.deltas, sum.credentials,
+            ] == (1...12).map { 4 * $0 })
+        #expect(sum.seconds == 3 && sum.deltasOfAll == 8)
+        #expect(sum.measured.plainBytes == 40 && sum.own.plainBytes == 80 && sum.across.plainBytes == 120)
+        #expect(sum.ages.map(\.sizes.count) == [0, 1, 1, 0, 0, 0])
+        #expect(sum.lacks == ["a": 4] && sum.obstacles == ["b": 4] && sum.unkept == ["c": 4])
+        #expect(sum.fields == ["vary": "3"])
     }
 
     @Test func `the savings of years are a number`() {

@@ -264,7 +264,9 @@ private let versions = (0..<6).map { Feed.bytes(version: $0, items: 60) }
         #expect(observed.fields["cache-control"] == "public, max-age=0")
     }
 
-    @Test(arguments: ["Cookie: AWSALB=TURN; sid=USER; _ga=GA1.1.TURN", "Authorization: Bearer USER"])
+    @Test(arguments: [
+        "Cookie: AWSALB=TURN; sid=USER; _ga=GA1.1.TURN", "Authorization: Bearer USER", "User-Agent: USER",
+    ])
     func `a client is known by its credentials, while cookies of balancers and analytics change`(
         credentials: String
     ) throws {
@@ -274,7 +276,9 @@ private let versions = (0..<6).map { Feed.bytes(version: $0, items: 60) }
             let field = credentials.replacing("TURN", with: "\(turn)").replacing("USER", with: user)
             try proxy.observe("/feed", forwarded(for: 1), field, number: turn + 1)
         }
-        #expect(try proxy.report().routes[0].observed?.returns == 2)
+        let observed = try #require(try proxy.report().routes[0].observed)
+        #expect(observed.returns == 2 && observed.firsts == 2)
+        #expect(observed.credentials == (credentials.hasPrefix("User-Agent") ? 0 : 4))
     }
 
     @Test func `obstacles are counted by their reasons`() throws {
@@ -310,6 +314,7 @@ private let versions = (0..<6).map { Feed.bytes(version: $0, items: 60) }
         let observed = try proxy.report().routes[0].observed
         #expect(observed?.deltas == 2)
         #expect(observed?.versions == 1, "a body that comes again is the same version")
+        #expect(observed?.fields["set-cookie"] == "sid=" && observed?.fields["etag"] == "\"\"")
     }
 
     @Test func `a personal response that is too long to be measured leaves no path either`() throws {

@@ -107,7 +107,9 @@ private let second = Feed.bytes(version: 1, items: 40)
             #"routes: [{match: /feed, dictionary: {delivery: in_band}}, {match: "/*", dictionary: off}]"#
         let proxy = try TestProxy(Origin([json(first), json(second)]), settings)
         _ = try proxy.fetch("/feed")
-        for _ in 0..<3 { _ = try proxy.fetch("/feed", over: first) }
+        for field in ["X-A: 1", "Sec-Fetch-Site: same-origin", "X-A: 1"] {
+            _ = try proxy.fetch("/feed", over: first, field)
+        }
         _ = try proxy.fetch("/other", "Accept-Encoding: gzip")
         let metrics = try proxy.metrics()
         for line in [
@@ -118,6 +120,11 @@ private let second = Feed.bytes(version: 1, items: 40)
             "dictum_offers_total 3",
             "dictum_store_versions 2", "dictum_store_chains 1",
             #"dictum_body_bytes_total{route="/feed",stage="before"} \#(first.count + 3 * second.count)"#,
+            #"dictum_requests_by_client_total{client="browser",delta="yes"} 1"#,
+            #"dictum_requests_by_client_total{client="browser",delta="no"} 0"#,
+            #"dictum_requests_by_client_total{client="other",delta="yes"} 2"#,
+            #"dictum_requests_by_client_total{client="other",delta="no"} 2"#,
+            #"dictum_delta_body_bytes_total{route="/feed",stage="before"} \#(3 * second.count)"#,
         ] {
             #expect(metrics.contains(line + "\n"), "\(line)")
         }
@@ -223,11 +230,18 @@ private let second = Feed.bytes(version: 1, items: 40)
     }
 
     @Test(arguments: [
-        ("GET /feed HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400), ("GET /feed HTTP/2.0\r\n\r\n", 505),
-        ("GET /\(String(repeating: "x", count: 64 << 10)) HTTP/1.1\r\n\r\n", 414),
+        ("GET /feed HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400, "malformed"),
+        ("GET /feed HTTP/2.0\r\n\r\n", 505, "unsupported"),
+        ("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n", 501, "unsupported"),
+        ("GET /\(String(repeating: "x", count: 64 << 10)) HTTP/1.1\r\n\r\n", 414, "head-too-large"),
+        (
+            "GET / HTTP/1.1\r\nHost: a\r\n\(String(repeating: "X: 1\r\n", count: 1_000))\r\n", 431,
+            "head-too-large"
+        ),
     ])
-    func `the answer to what is no request counts on the wire as any other`(text: String, status: Int) throws
-    {
+    func `the answer to what is no request counts on the wire as any other, under its reason`(
+        text: String, status: Int, reason: String
+    ) throws {
         var (wire, body) = (0, 0)
         let lines = try lines(Origin(json(first))) { proxy in
             let client = try proxy.connect()
@@ -242,6 +256,7 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(
             lines.first?.contains(#""body_bytes":\#(body),"sent_body_bytes":\#(body),"wire_bytes":\#(wire),"#)
                 == true)
+        #expect(lines.first?.contains(#""error":"\#(reason)""#) == true, "\(lines)")
     }
 
     @Test func `a client's connection is active during a request, and idle between two`() throws {

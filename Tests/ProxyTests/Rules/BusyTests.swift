@@ -117,3 +117,26 @@ private let allPlaces = 16 << 20
             try proxy.fetch("/feed", over: noise).carriesDecoded(noise, over: noise), "it became a version")
     }
 }
+
+/// What a loop codes by itself when all places are taken.
+struct BusyCodingTests {
+    @Test(
+        arguments: [
+            ("zstd, gzip", 64 << 10, .zstd), ("zstd, gzip", (64 << 10) + 1, .identity),
+            ("gzip", 16 << 10, .gzip), ("gzip", (16 << 10) + 1, .identity), ("zstd, gzip", 100, .zstd),
+            ("zstd;q=0.5, gzip", 100, .gzip), ("zstd;q=0.5, identity", 100, .identity),
+            ("br", 100, .identity),
+        ] as [(String, Int, ContentCoding)])
+    func `the best that is quick enough for a body of that length`(
+        accept: String, bytes: Int, coding: ContentCoding
+    ) {
+        let all = ContentCoding.allCases
+        #expect(BusyCoding.quick(accept: AcceptEncoding([accept]), codings: all, bodyBytes: bytes) == coding)
+    }
+
+    @Test func `what the operator has switched off is not used either`() {
+        let accept = AcceptEncoding(["zstd, gzip"])
+        #expect(BusyCoding.quick(accept: accept, codings: [.gzip], bodyBytes: 100) == .gzip)
+        #expect(BusyCoding.quick(accept: accept, codings: [], bodyBytes: 100) == .identity)
+    }
+}

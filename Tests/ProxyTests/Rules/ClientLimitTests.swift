@@ -22,11 +22,15 @@ private let answer = json(Array("{}".utf8))
 
     @Test func `a client may ask so often, and once more gets 429 with the time to wait`() throws {
         let proxy = try TestProxy(answer, Self.three)
+        let begin = SystemClock.monotonicNanoseconds
         #expect(try statuses(proxy, from("192.0.2.1", 4)) == [200, 200, 200, 429])
         let refusal = try proxy.fetch("/a", "X-Forwarded-For: 192.0.2.1", "Accept: application/json")
         #expect(refusal.status == 429)
         let seconds = try #require(refusal["Retry-After"].flatMap { Int($0) })
         #expect(1...1200 ~= seconds && seconds > 600)
+        let elapsed = Double(SystemClock.monotonicNanoseconds - begin) / 1e9
+        #expect(
+            Double(seconds) >= 1200 - elapsed, "RFC 9110 section 10.2.3 has whole seconds: never too short")
         #expect(refusal["Content-Type"] == "application/problem+json")
         #expect(refusal["Cache-Control"] == "no-store")
         #expect(try proxy.metric(#"dictum_rejected_requests_total{reason="client-rate"}"#) == 2)

@@ -101,6 +101,30 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(sampler.totals.isEmpty)
     }
 
+    @Test func `a sample for which the worker has no place is dropped, and the next one is measured`() throws
+    {
+        let (worker, begun, gate) = (BackgroundWorker(), Gate(), Gate())
+        let sampler = GainSampler(worker: worker, memory: MemoryBudget(bytes: 1 << 30), report: { _ in })
+        func submit() {
+            sampler.submit(
+                .init(route: "/a", body: second, deltaBytes: 100, codings: [.gzip], source: .sameURL),
+                levels: CodingLevels())
+        }
+        _ = worker.submit {
+            begun.open()
+            gate.wait()
+        }
+        begun.wait()
+        while worker.submit({}) {}
+        submit()
+        gate.open()
+        try waitUntil("the worker has places again") { worker.finish() }
+        #expect(sampler.totals.isEmpty)
+        submit()
+        #expect(worker.finish())
+        #expect(sampler.total(of: "/a")?.sampled.count == 1)
+    }
+
     @Test(arguments: [
         ("covers: pattern", "covers: url"),
         ("covers: pattern, scope: private, identity: authorization, private_versions: 4", "dictionary: off"),
@@ -169,15 +193,24 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(text.contains("remove `built`") == (advice == .otherBuilt))
     }
 
-    @Test func `the advice is about the samples since the last report alone`() {
-        var gain = RouteGain()
-        let reports = (0..<32).compactMap { number in
-            gain.count(bodyBytes: 1_000, deltaBytes: 90)
-            return gain.sample(
-                bodyBytes: 1_000, deltaBytes: 90, plainBytes: 100, over: number < 16 ? .otherURL : .sameURL,
-                now: 1_000_000 + number * 3600)
+    @Test(arguments: [(RouteGain.Source.otherURL, RouteGain.Advice.coversURL), (.built, .otherBuilt)])
+    func `the advice is about most of the samples since the last report`(
+        source: RouteGain.Source, advice: RouteGain.Advice
+    ) {
+        /// The advice of reports of 16 samples, of which so many are over that source.
+        func advices(_ counts: [Int]) -> [RouteGain.Advice?] {
+            var gain = RouteGain()
+            return counts.enumerated().flatMap { round, count in
+                (0..<16).compactMap { number in
+                    gain.count(bodyBytes: 1_000, deltaBytes: 90)
+                    return gain.sample(
+                        bodyBytes: 1_000, deltaBytes: 90, plainBytes: 100,
+                        over: number < count ? source : .sameURL, now: 1_000_000 + round * 3600)
+                }
+            }.map { (report: RouteGain.Report) in report.advice }
         }
-        #expect(reports.map(\.advice) == [.coversURL, .dictionaryOff])
+        #expect(advices([16, 0]) == [advice, .dictionaryOff])
+        #expect(advices([8, 9]) == [.dictionaryOff, advice])
     }
 
     @Test func `a report is about all deltas, not about those that happened to be sampled`() throws {

@@ -134,6 +134,17 @@ extension TestProxy {
         #expect(gone.checks.count <= count + 2, "one may have been under way, and one before the loop knew")
     }
 
+    @Test func `an address that a reload brings is checked at once, and no other`() throws {
+        let (old, new) = (try CheckedOrigin(200), try CheckedOrigin(500))
+        let settings = "health: {path: /healthz, interval: 1h}"
+        let proxy = try TestProxy([old], upstream: settings)
+        try waitUntil("the upstream is checked") { !old.checks.isEmpty }
+        try proxy.server.reload(
+            TestProxy.configuration(old.origin, upstream: settings, urls: [old.url, new.url]))
+        try proxy.untilHealthy(false, new)
+        #expect(old.checks.count == 1 && new.checks.count == 1)
+    }
+
     @Test func `a reload without checks forgets what they found, one with them does not`() throws {
         let (sick, well) = (try CheckedOrigin(500), try CheckedOrigin(200))
         let proxy = try TestProxy([sick, well])

@@ -78,6 +78,23 @@ extension TestProxy {
         #expect(proxy.told(of: "many.test").count == 2)
     }
 
+    @Test func `a name without an address keeps its own former ones, and none of another name`() throws {
+        let ports = Guarded<[String: [UInt16]]>(["one.test": [1], "two.test": [2, 3]])
+        let directory = UpstreamDirectory(
+            "",
+            NameResolver { host, _ in
+                guard let loopback = IPAddress("127.0.0.1") else { return [] }
+                return ports.withLock { $0[host] ?? [] }.map { .ip(loopback, port: $0) }
+            })
+        let urls = try ["http://one.test", "http://two.test"].map { try UpstreamURL($0) }
+        directory.adopt(urls, try directory.servers(of: urls))
+        ports.withLock { $0 = ["two.test": [2]] }
+        let refreshed = try #require(directory.refresh())
+        #expect(refreshed.failed == ["one.test"] && refreshed.added.isEmpty)
+        #expect(refreshed.removed.map(\.target.endpoint.text) == ["127.0.0.1:3"])
+        #expect(directory.servers.map(\.target.endpoint.text) == ["127.0.0.1:1", "127.0.0.1:2"])
+    }
+
     @Test func `a name with several addresses spreads over them`() throws {
         let all = try (0..<3).map { _ in try MoodyOrigin() }
         let proxy = try TestProxy(all[0], Names(all.map(\.origin.port)))

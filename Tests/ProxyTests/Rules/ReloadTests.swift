@@ -21,6 +21,8 @@ private let new = Feed.bytes(version: 1, items: 40)
         #expect(throws: StartError.needsRestart(["store.path"])) { try proxy.server.reload(other) }
         #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] != nil)
         #expect(try proxy.metrics().contains(#"dictum_reloads_total{result="refused"} 1"#))
+        #expect(try proxy.metric("dictum_configuration_refused") == 1)
+        #expect(try proxy.metric(#"dictum_reloads_total{result="done"}"#) == 0)
         func shown() throws -> Bool {
             try proxy.admin("GET /status HTTP/1.1", "Host: localhost").text.contains(
                 "needs a restart; keeping")
@@ -28,6 +30,9 @@ private let new = Feed.bytes(version: 1, items: 40)
         #expect(try shown())
         try proxy.reload("dictionaries: off")
         #expect(try !shown(), "a good reload ends the warning")
+        #expect(try proxy.metric("dictum_configuration_refused") == 0)
+        #expect(try proxy.metric(#"dictum_reloads_total{result="refused"}"#) == 1)
+        #expect(try proxy.metric(#"dictum_reloads_total{result="done"}"#) == 1)
     }
 
     @Test func `an address that is taken refuses the reload, and the listeners stay`() throws {

@@ -45,6 +45,11 @@ internal import Testing
         let waiting = try proxy.connect()
         waiting.send(request("/quick", [forwarded(for: 2)]))
         try waitUntil("it waits") { proxy.server.context.shared.places.counts.waiting == 1 }
+        func count(_ state: String) throws -> Int {
+            try proxy.metric(#"dictum_upstream_requests{state="\#(state)"}"#)
+        }
+        #expect(try count("active") == 2 && count("waiting") == 1)
+        #expect(try count("max") == proxy.server.context.shared.places.counts.max)
         #expect(proxy.origin.requests.count == 2)
         gate.open()
         #expect(try waiting.receive().text == "ok")

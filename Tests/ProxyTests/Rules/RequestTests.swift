@@ -14,6 +14,23 @@ private let body = Feed.bytes(version: 0, items: 40)
         #expect(try proxy.fetch("/").carries(body), "the proxy lives on")
     }
 
+    /// RFC 9110 section 7.6.2.
+    @Test(arguments: [("0", nil), ("1", "0"), ("5", "4"), ("010", "9")] as [(String, String?)])
+    func `OPTIONS goes as many hops as its Max-Forwards says, and ends here with 0`(
+        value: String, forwarded: String?
+    ) throws {
+        let proxy = try TestProxy(json(body))
+        let answer = try proxy.fetch("/", "Max-Forwards: \(value)", method: "OPTIONS")
+        #expect(answer.status == 200)
+        #expect(proxy.origin.requests.count == (forwarded == nil ? 0 : 1))
+        #expect(proxy.origin.requests.first?["Max-Forwards"] == forwarded)
+        #expect(
+            (answer["Allow"] == "GET, HEAD, QUERY, POST, PUT, DELETE, OPTIONS, PATCH") == (forwarded == nil))
+        #expect(
+            try proxy.fetch("/", "Max-Forwards: \(value)").carries(body), "of other methods it says nothing")
+        #expect(proxy.origin.requests.last?["Max-Forwards"] == value)
+    }
+
     @Test(arguments: [
         ("http://api.test", "*"), ("http://api.test/", "/"), ("http://api.test?a", "/?a"), ("*", "*"),
         ("/a", "/a"),

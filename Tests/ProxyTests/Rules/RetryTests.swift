@@ -90,6 +90,28 @@ private let well = wire("HTTP/1.1 200 OK", body: [UInt8]("well".utf8))
         #expect(counts.allSatisfy { $0 <= 1 })
     }
 
+    @Test func `the time of an upstream's response is that of the last try`() throws {
+        let one = try Origin { _, connection in
+            pauseBeyondTheHold()
+            connection.finish()
+        }
+        let two = try MoodyOrigin()
+        let proxy = try TestProxy(one, urls: ["http://127.0.0.1:\(one.port)", two.url])
+        #expect(try proxy.fetch("/").text == "well")
+        #expect([one.requests.count, two.count] == [1, 1])
+        try waitUntil("it is counted") {
+            try proxy.metric(#"dictum_responses_total{route="/*",status="2xx"}"#) == 1
+        }
+        func seconds(_ series: String) throws -> Double {
+            let line = try #require(
+                try proxy.metrics().split(separator: "\n").first { $0.hasPrefix(series + " ") })
+            return try #require(Double(line.dropFirst(series.count + 1)))
+        }
+        let whole = try seconds(#"dictum_response_head_seconds_sum{route="/*"}"#)
+        let last = try seconds("dictum_upstream_head_seconds_sum")
+        #expect(whole - last > 0.49, "without the half second of the first")
+    }
+
     @Test func `an outage does not double its load: retries have a budget`() throws {
         let origin = try MoodyOrigin(.closing)
         let proxy = try TestProxy([origin], upstream: "retries: 1")
@@ -107,6 +129,14 @@ private let well = wire("HTTP/1.1 200 OK", body: [UInt8]("well".utf8))
     }
 
     // MARK: Kept connections
+
+    @Test(arguments: [(1, 1), (3, 2), (256, 128)])
+    func `the connections to keep are shared by two loops, and one that is set is not none`(
+        set: Int, perLoop: Int
+    ) throws {
+        let proxy = try TestProxy([try MoodyOrigin()], upstream: "keepalive: \(set)")
+        #expect(proxy.server.context.upstreams.all.map(\.connections.keepAliveMax) == [perLoop])
+    }
 
     /// Returns an upstream that responds to the first request of a connection and closes at the second.
     private static func fickle() throws -> Origin {

@@ -40,6 +40,8 @@ private let apiBody = Feed.bytes(version: 7, items: 40)
         #expect(peer.response(3)?.body == apiBody)
         #expect(shop.requests.count == 3)
         #expect(shop.requests.map { $0["Host"] } == ["shop.test", "SHOP.Test.:8443", "shop.test"])
+        #expect(try proxy.metric(#"dictum_upstream_connect_seconds_count{name="shop"}"#) >= 1)
+        #expect(try proxy.metric(#"dictum_upstream_head_seconds_count{name="shop"}"#) == 3)
     }
 
     @Test func `the target's own host counts, not the Host field beside it`() throws {
@@ -254,5 +256,19 @@ private let apiBody = Feed.bytes(version: 7, items: 40)
         #expect(green.requests.first?["If-None-Match"] == nil)
         #expect(try proxy.fetch("/feed").carries(nextShopBody))
         #expect(green.requests.last?["If-None-Match"] == #""v1""#)
+    }
+
+    @Test(arguments: [("5s", "50s"), ("50s", "5s")])
+    func `a client may be silent for as long as the most patient upstream`(one: String, other: String) throws
+    {
+        let proxy = try TestProxy(
+            try Origin(json(apiBody)), upstream: "idle_timeout: \(one)",
+            """
+            upstreams: {other: {urls: ["http://127.0.0.1:1"], idle_timeout: \(other)}}
+            routes: [{match: /other, upstream: other}, {match: /*}]
+            """)
+        let context = proxy.server.context
+        let settings = ServerSettings(context.configuration.listeners[0], in: context)
+        #expect(settings.idleTimeout == 50_000)
     }
 }

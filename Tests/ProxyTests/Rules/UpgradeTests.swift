@@ -173,9 +173,13 @@ struct UpgradeTests {
         let settings = "HTTP2-Settings: AAMAAABkAAQAoAAAAAIAAAAA"
         _ = try proxy.fetch("/a", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", settings)
         _ = try proxy.fetch("/b", "Connection: Upgrade, HTTP2-Settings", "Upgrade: H2C, chat/2", settings)
+        for name in ["HTTP/2.0", "http", "h2", "h3", "H3-29", "HTTP/1.1"] {
+            _ = try proxy.fetch("/c", "Connection: Upgrade", "Upgrade: \(name), chat/2")
+            #expect(proxy.origin.requests.last?["Upgrade"] == "chat/2", "\(name)")
+        }
         let requests = proxy.origin.requests
         #expect(requests.first?["Upgrade"] == nil)
-        #expect(requests.last?["Upgrade"] == "chat/2")
+        #expect(requests[1]["Upgrade"] == "chat/2")
         #expect(requests.allSatisfy { $0["HTTP2-Settings"] == nil })
     }
 

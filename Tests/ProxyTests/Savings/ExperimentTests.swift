@@ -163,6 +163,24 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect(try Self.responses(in: proxy) == 0)
     }
 
+    @Test func `a response that breaks off is not compared`() throws {
+        let gate = Gate()
+        let origin = try Origin { _, connection in
+            connection.send(
+                wire("HTTP/1.1 200 OK", "Content-Type: image/png", "Content-Length: 100") + [1, 2, 3])
+            gate.wait()
+            connection.finish()
+        }
+        let proxy = try TestProxy(origin, Self.half)
+        let client = try proxy.connect()
+        client.send(request("/feed", [forwarded(for: 1)]))
+        #expect(try client.receiveHead().status == 200)
+        gate.open()
+        #expect(client.receiveAll().count < 100)
+        try waitUntil("it is counted") { try proxy.metric("dictum_aborted_responses_total") == 1 }
+        #expect(try Self.responses(in: proxy) == 0)
+    }
+
     @Test func `the ratios are those of clients with dictionaries to clients without`() throws {
         let totals = ExperimentTotals(Configuration.Experiment())
         for unit in 0..<20 {
@@ -171,6 +189,9 @@ private let second = Feed.bytes(version: 1, items: 40)
         }
         let report = SavingsReport.Experiment(totals)
         #expect(report.bytes?.value == 0.25 && report.duration?.value == 1.5)
+        #expect(report.treated.requests == 20 && report.treated.units == 20)
+        #expect(report.treated.bytesPerRequest == 100 && report.heldOut.bytesPerRequest == 400)
+        #expect(report.treated.secondsPerRequest.map { abs($0 - 0.003) < 1e-9 } == true)
     }
 
     @Test func `a duration on a bound counts below it, and a longer one above`() {

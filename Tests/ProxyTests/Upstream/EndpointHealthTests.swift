@@ -40,6 +40,10 @@ struct EndpointHealthTests {
             #expect(health.failed(now: 0, EndpointHealth.Policy(failuresMax: 0, backOff: 100)) == nil)
         }
         #expect(health.standing(now: 0) == .up)
+        // A reload may change the setting while one is out.
+        var out = ejected()
+        #expect(out.failed(now: 50, EndpointHealth.Policy(failuresMax: 0, backOff: 100)) == nil)
+        #expect(out.standing(now: 50) == .up && !out.isOut)
     }
 
     @Test func `after its back-off one request may try, and no second at the same time`() {
@@ -76,6 +80,14 @@ struct EndpointHealthTests {
         var health = ejected()
         for _ in 0..<100 { #expect(health.failed(now: 50, policy) == nil) }
         #expect(health.standing(now: 100) == .due)
+        #expect(health.beginTrial(now: 100) == true)
+        for _ in 0..<3 { #expect(health.failed(now: 100, policy) == nil) }
+        #expect(health.standing(now: 300) == .due, "the trial's own failure counts, and no other")
+        // The same once it has been back in between.
+        #expect(health.beginTrial(now: 300) == true)
+        #expect(health.succeeded() == .readmitted)
+        for _ in 0..<4 { _ = health.failed(now: 400, policy) }
+        #expect(health.standing(now: 500) == .due)
     }
 
     @Test func `a trial of which nobody hears is followed by another`() {
@@ -106,5 +118,6 @@ struct EndpointHealthTests {
         #expect(health.beginTrial(now: 1_000) == false)
         health.forgetChecks()
         #expect(health.isSpotless)
+        #expect(health.checked(isGood: false) == .checkedOut, "the first check after them counts alone again")
     }
 }

@@ -44,6 +44,18 @@ struct RetryRuleTests {
         #expect(RetryRule.isFault(.malformed(error)) == isFault)
     }
 
+    @Test(
+        arguments: [
+            (.connectTimeout, true), (.closedBeforeHead, true), (.headTimeout, true),
+            (.http2(.violation), true),
+            (.stale, false), (.truncated, false), (.idleTimeout, false),
+        ] as [(UpstreamError, Bool)])
+    func `what keeps an address from responding is its fault, and what ends a response that has begun is not`(
+        error: UpstreamError, isFault: Bool
+    ) {
+        #expect(RetryRule.isFault(error) == isFault)
+    }
+
     @Test func `what this machine lacks no other upstream has`() {
         #expect(verdict(Self.noDescriptors, sent: false) == .never)
         #expect(!RetryRule.isFault(Self.noDescriptors))
@@ -57,7 +69,7 @@ struct RetryRuleTests {
         #expect(!RetryRule.isFault(.stale))
     }
 
-    @Test(arguments: [UpstreamError.malformed(.malformedStatusLine), .truncated])
+    @Test(arguments: [UpstreamError.malformed(.malformedStatusLine), .truncated, .http2(.violation)])
     func `an answer that is broken is not asked for again`(error: UpstreamError) {
         #expect(verdict(error, received: true) == .never)
         #expect(verdict(error, sent: false) == .never)

@@ -73,8 +73,10 @@ struct UpstreamPlacesTests {
         #expect(
             fill(places, demand(client, at: other, max: 10)) == (5, .client), "each upstream counts by itself"
         )
-        for _ in 0..<5 { places.leave(demand(client, max: 10)) }
-        #expect(client.requests(at: ObjectIdentifier(load)) == 0)
+        for left in (0..<5).reversed() {
+            places.leave(demand(client, max: 10))
+            #expect(client.requests(at: ObjectIdentifier(load)) == left)
+        }
     }
 
     @Test func `an address gets no more requests than there are ports`() {
@@ -89,6 +91,16 @@ struct UpstreamPlacesTests {
     }
 
     // MARK: Waiting
+
+    @Test func `who waits while a place is free has it at once`() throws {
+        let places = UpstreamPlaces(.init(countMax: 1))
+        let count = Guarded(0)
+        let waiter = try #require(places.wait(demand(anybody)) { count.withLock { $0 += 1 } })
+        #expect(count.withLock { $0 } == 1)
+        #expect(places.counts.taken == 1 && places.counts.waiting == 0)
+        places.cancel(waiter)
+        #expect(places.counts.taken == 0)
+    }
 
     @Test func `the first that may have a free place gets it, once`() throws {
         let places = UpstreamPlaces(.init(countMax: 3, clientMax: 1))
@@ -161,6 +173,16 @@ struct UpstreamPlacesTests {
         places.adopt(.init(countMax: 1))
         places.leave(demand(anybody))
         #expect(fill(places, demand(anybody)).0 == 0, "fewer places count at once")
+    }
+
+    @Test func `a reload that allows more lets as many go on as there are places`() throws {
+        let places = UpstreamPlaces(.init(countMax: 1))
+        try places.take(demand(anybody))
+        let count = Guarded(0)
+        for _ in 0..<3 { _ = try #require(places.wait(demand(anybody)) { count.withLock { $0 += 1 } }) }
+        places.adopt(.init(countMax: 3))
+        #expect(count.withLock { $0 } == 2)
+        #expect(places.counts.taken == 3 && places.counts.waiting == 1)
     }
 
     @Test func `a client is the same as long as somebody holds it`() {
