@@ -6,7 +6,7 @@ import Primitives
 import Testing
 
 /// Bodies that the app draws piece by piece.
-@Suite(.timeLimit(.minutes(5))) struct ResponseStreamTests {
+@Suite(.timeLimit(.minutes(40))) struct ResponseStreamTests {
     private let folder = ClientFolder()
 
     @Test func `a stream delivers the pieces of a delta, and keeps the whole`() async throws {

@@ -8,7 +8,7 @@ import Testing
 /// The bodies of a session, piece by piece.
 ///
 /// Foundation on Linux asks the delegate of a session where others ask that of a task.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct SessionReceiverTests {
+@Suite(.serialized, .timeLimit(.minutes(40))) struct SessionReceiverTests {
     private let receiver = SessionReceiver()
 
     private func task() -> URLSessionDataTask {

@@ -1,12 +1,12 @@
 internal import Dictionaries
 internal import Foundation
 internal import Primitives
-internal import Storage
 internal import TestSupport
 internal import Testing
 
 @testable import Proxy
 @testable import Redis
+@testable import Storage
 
 /// Nodes in this process that share one real Redis, each before an upstream of its own with the same script.
 final class TestFleet {
@@ -154,4 +154,33 @@ func isDelta(_ answer: WireMessage, of version: Int, over held: Int) throws -> B
     let isExact = try answer.carriesDecoded(TestFleet.body(version), over: TestFleet.body(held))
     #expect(isExact, "\(answer)")
     return isExact && answer.coding.hasPrefix("dc")
+}
+
+extension SharedMemory {
+    /// Makes a memory over a store of its own, whose client is not started.
+    static func ofTest(at socket: String) throws -> SharedMemory {
+        let store = try DictionaryStore(
+            configuration: StoreConfiguration(path: ":memory:", maxBytes: 1 << 30))
+        var settings = RedisSettings(address: .unix(path: socket))
+        settings.timeout = 30_000
+        let client = RedisClient(settings: settings) { _ in }
+        return SharedMemory(
+            store: store, currentRoutes: Guarded(nil), client: client, commonKeys: nil, bytesMax: 32 << 20
+        ) { _ in }
+    }
+}
+
+extension SharedRecord {
+    /// A record with a body of noise.
+    static func ofTest(_ number: Int, in chain: ChainKey, count: Int = 300) -> SharedRecord {
+        ofTest(Body(Noise.bytes(count, seed: UInt64(number))), in: chain)
+    }
+
+    static func ofTest(_ body: Body, in chain: ChainKey) -> SharedRecord {
+        let facts = VersionFacts(
+            digest: body.digest, url: "/feed", etag: nil, bytes: body.count,
+            traits: VersionTraits(variant: "", contentType: nil, maxAge: 86_400))
+        return SharedRecord(
+            chain: chain, facts: facts, rank: SystemClock.unixMicroseconds, body: body)
+    }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import Storage
 
 /// An encounter ends by what the client holds and by what the chain has.
-@Suite(.timeLimit(.minutes(5))) struct EncounterTests {
+@Suite(.timeLimit(.minutes(40))) struct EncounterTests {
     private let folder: StoreFolder
     private let store: DictionaryStore
     private let held = sampleBody(1)
