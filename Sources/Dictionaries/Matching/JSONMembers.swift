@@ -2,7 +2,7 @@ internal import Primitives
 
 /// A reader of some members of a JSON text (RFC 8259).
 ///
-/// What it cannot read has no values, since nobody should find out by it what two parsers make of the same text.
+/// A text that it cannot read has no values: nobody should find out by it what two parsers make of the same text.
 package struct JSONMembers {
     /// The maximum length of the text.
     package static let bytesMax = 64 << 10

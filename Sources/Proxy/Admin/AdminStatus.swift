@@ -143,7 +143,7 @@ final class AdminStatus: Sendable {
             + (context.sharedMemory?.statistics.samples ?? [])
     }
 
-    /// What the process says of itself; its parts have counters of their own.
+    /// The metrics of the process itself; its parts have counters of their own.
     struct Operation: MetricSource {
         let status: AdminStatus
 

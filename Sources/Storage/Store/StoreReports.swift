@@ -10,7 +10,7 @@ package enum LogLevel: String, CaseIterable, Sendable {
 package struct OperatorEvent: Sendable, Equatable {
     package let level: LogLevel
     package let text: String
-    /// What the event tells the state of; it ends what earlier ones told of the same subject.
+    /// The subject whose state the event tells; it ends what earlier events told of the same subject.
     package var subject: String?
 
     package static func info(_ text: String) -> Self { Self(level: .info, text: text) }

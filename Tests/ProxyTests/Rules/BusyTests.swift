@@ -118,7 +118,7 @@ private let allPlaces = 16 << 20
     }
 }
 
-/// What a loop codes by itself when all places are taken.
+/// The coding that a loop applies by itself when all places are taken.
 struct BusyCodingTests {
     @Test(
         arguments: [

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// What changes about a version while it is here: its row, its record and its object have it alike.
+/// The facts of a version that change while it is here; its row, its record and its object have them alike.
 ///
 /// Times are seconds since 1970. There may be millions of records, so that every number has 32 bits.
 struct VersionState: Sendable, Equatable {
