@@ -60,6 +60,15 @@ import Testing
         #expect(try await named(fields, match: match, second: url) == (isNamed ? name(of: feed(0)) : nil))
     }
 
+    @Test(arguments: ["https://api.test:8443/feed", "https://api.test.other/feed"])
+    func `a dictionary of an origin that begins like another one is not named there`(first: String)
+        async throws
+    {
+        let fields = [("Cache-Control", "max-age=600")]
+        let second = "https://api.test/feed/7"
+        #expect(try await named(first: first, fields, match: "/feed/*", second: second) == nil)
+    }
+
     @Test(arguments: [
         ("http://api.test/feed", false), ("http://localhost:8080/feed", true),
         ("http://127.0.0.1/feed", true),

@@ -103,6 +103,12 @@ struct RESPParserTests {
         #expect(throws: RESPParseError.tooLarge("a reply")) {
             try Self.replies("$\(most + 1)\r\n", limits: limits)
         }
+        limits.replyBytes = 200
+        let two = { (count: Int) in
+            "*2\r\n" + String(repeating: "$\(count)\r\n\(String(repeating: "a", count: count))\r\n", count: 2)
+        }
+        #expect(throws: Never.self) { try Self.replies(two(49), limits: limits) }
+        #expect(throws: RESPParseError.tooLarge("a reply")) { try Self.replies(two(50), limits: limits) }
     }
 
     @Test(arguments: [1, 2, 3, 7, Int.max])
@@ -111,6 +117,10 @@ struct RESPParserTests {
         (limits.stringBytes, limits.skippedBytes) = (10, 30)
         let large = "$11\r\nabc\r\nefgh\r\n\r\n"
         let error = RESPValue.error(.tooLarge(bytes: 11))
+        #expect(
+            try Self.replies("$10\r\nabcdefghij\r\n", pieces: pieces, limits: limits) == [
+                Self.bytes("abcdefghij")
+            ], "as large as may be")
         #expect(
             try Self.replies(large + "*2\r\n\(large)$1\r\na\r\n+OK\r\n", pieces: pieces, limits: limits)
                 == [error, .array([error, Self.bytes("a")]), .status(Array("OK".utf8))])
@@ -125,6 +135,10 @@ struct RESPParserTests {
         #expect(throws: RESPParseError.malformed("a string ends without CR LF")) {
             try Self.replies("$11\r\nabcdefghijkxx", pieces: pieces, limits: limits)
         }
+        limits.skippedBytes = 33
+        #expect(
+            try Self.replies("*3\r\n\(large)\(large)\(large)", pieces: pieces, limits: limits)
+                == [.array([error, error, error])])
     }
 
     @Test func `of an array beyond its limit the rest is skipped, and the next one is read`() throws {

@@ -145,6 +145,25 @@ struct ScriptedServerTests {
                 == .success([.bytes(Array("new".utf8))]))
     }
 
+    @Test func `replies that all come too late open the breaker like none`() throws {
+        let listener = try WireListener()
+        let isFirst = Guarded(true)
+        Self.serve(listener) { words in
+            guard words.first == "GET" else { return "+OK\r\n" }
+            // The reply to each GET goes out with the next one, which is then late itself.
+            let waits = isFirst.withLock { isFirst in
+                defer { isFirst = false }
+                return isFirst
+            }
+            return waits ? nil : "$3\r\nold\r\n"
+        }
+        let test = try TestClient(Self.settings(listener))
+        try waitUntil("the breaker opens: \(test.reports)") {
+            _ = try? test.result([RedisCommand("GET", "a")], .request, deadline: 5)
+            return test.reports.contains { $0.contains("5 commands in a row have had no reply in time") }
+        }
+    }
+
     @Test func `a connection gets no command of a request before its greeting has ended`() throws {
         let listener = try WireListener()
         let (greeted, held) = (Guarded(0), Guarded<[[String]]>([]))
@@ -289,6 +308,23 @@ struct ScriptedServerTests {
         #expect(!test.client.isAvailable)
         isLoading.withLock { $0 = false }
         try waitUntil("the client is there") { test.isWhole }
+    }
+
+    @Test func `a server that answers probes later than a request waits is not used for requests`() throws {
+        let listener = try WireListener()
+        Thread.detachNewThread {
+            while let socket = try? listener.accept() {
+                Thread.detachNewThread {
+                    while let words = socket.receiveCommand() {
+                        if words.first == "HELLO" { socket.send(Self.hello) }
+                    }
+                }
+            }
+        }
+        var settings = Self.settings(listener)
+        settings.timeout = 1
+        let test = try TestClient(settings, isAwaited: false)
+        try test.waitForReport("PING takes longer than 1 ms")
     }
 
     @Test func `a server without HELLO is spoken to in RESP2`() throws {

@@ -56,6 +56,8 @@ struct StreamTests {
         let test = try TestClient(server)
         test.follow("news")
         try test.waitFor(.caughtUp)
+        #expect(test.client.counts.commands["error"] == nil, "a stream that nobody has made is no error")
+        #expect(!test.warnings.contains { $0.contains("no such key") })
         try server.command("XADD", "news", "*", "v", "one")
         try test.waitForValues(["one"])
         try server.command("CLIENT", "KILL", "TYPE", "normal")
@@ -64,6 +66,33 @@ struct StreamTests {
         try test.waitForValues(["one", "two"])
         // The receiver may not trust what it knows between the two.
         try test.waitFor(.caughtUp, count: 2)
+    }
+
+    @Test func `a receiver that was behind when its connection was lost hears of each entry once`() throws {
+        let server = try RedisServer()
+        let test = try TestClient(server)
+        let queue = DispatchQueue(label: "a busy receiver")
+        test.follow("news", on: queue)
+        try test.waitFor(.caughtUp)
+        func waitForRead(_ isWaiting: Bool) throws {
+            try waitUntil("a read waits: \(isWaiting)") {
+                try server.command("INFO", "clients").contains("blocked_clients:\(isWaiting ? 1 : 0)")
+            }
+        }
+        try waitForRead(true)
+        queue.suspend()
+        try server.command("XADD", "news", "*", "v", "one")
+        try waitForRead(false)
+        try server.command("CLIENT", "KILL", "TYPE", "normal")
+        try waitForRead(true)
+        // Now it asks for more, of a connection that has gone.
+        queue.resume()
+        try test.waitForValues(["one"])
+        for value in ["two", "three", "four"] {
+            try server.command("XADD", "news", "*", "v", value)
+            try waitUntil("\(value): \(test.values)") { test.values.last == value }
+        }
+        #expect(test.values == ["one", "two", "three", "four"])
     }
 
     @Test func `FLUSHALL is noticed, with entries behind it and without`() throws {

@@ -12,6 +12,8 @@ package struct CacheControl: Equatable, Sendable {
     package var isPrivate = false
     package var isPublic = false
     package var mustRevalidate = false
+    /// True if `must-revalidate` permits sharing the response to Authorization (RFC 9111 section 3.5).
+    package var permitsAuthorization = false
     /// `immutable` (RFC 8246).
     package var immutable = false
     package var noTransform = false
@@ -117,7 +119,9 @@ package struct CacheControl: Equatable, Sendable {
             if let seconds = Self.seconds(argument, in: text) { sMaxAge = min(sMaxAge ?? seconds, seconds) }
         case 9 where isNamed("immutable"): immutable = immutable || argument.isEmpty
         case 12 where isNamed("no-transform"): noTransform = true
-        case 15 where isNamed("must-revalidate"): mustRevalidate = true
+        case 15 where isNamed("must-revalidate"):
+            mustRevalidate = true
+            permitsAuthorization = permitsAuthorization || argument.isEmpty
         case 22 where isNamed("stale-while-revalidate"):
             let seconds = Self.seconds(argument, in: text) ?? 0
             staleWhileRevalidate = min(staleWhileRevalidate ?? seconds, seconds)

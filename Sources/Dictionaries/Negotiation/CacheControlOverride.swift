@@ -33,7 +33,7 @@ package struct CacheControlOverride: Sendable {
         if directives.isPrivate, policy.scope == .private || policy.personalUse == .capability { return true }
         // The client gets neither of these, so neither lifts what is personal in the request.
         var kept = response
-        (kept.cacheControl.mustRevalidate, kept.cacheControl.immutable) = (false, false)
+        (kept.cacheControl.permitsAuthorization, kept.cacheControl.immutable) = (false, false)
         return policy.scope == .public && response.setCookieNames.isEmpty
             && !Personal.isPersonal(request: request, response: kept, policy: policy.personal)
     }

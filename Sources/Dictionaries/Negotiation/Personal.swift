@@ -42,7 +42,7 @@ package enum Personal {
         }
         if cacheControl.permitsSharing { return nil }
         // RFC 9111 section 3.5: public, s-maxage and must-revalidate allow sharing the response to Authorization.
-        if request.hasAuthorization && !cacheControl.mustRevalidate { return .authorization }
+        if request.hasAuthorization && !cacheControl.permitsAuthorization { return .authorization }
         if request.hasCookie && !cacheControl.immutable && !policy.cookiesIgnored { return .cookie }
         if request.hasClientCertificate { return .certificate }
         if request.hasPersonalField { return .field }

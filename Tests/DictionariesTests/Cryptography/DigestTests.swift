@@ -41,4 +41,15 @@ internal import Testing
     func `what is not exactly a digest in base64url is refused`(text: String) {
         #expect(Digest(base64URL: text) == nil)
     }
+
+    @Test func `a digest comes back from its digits in lower case, and from no others`() {
+        let digest = Digest(of: Array("abc".utf8).span)
+        #expect(Digest(hex: digest.hex) == digest)
+        for text in [
+            "", digest.hex.uppercased(), String(digest.hex.dropLast()), digest.hex + "0",
+            "+" + digest.hex.dropFirst(),
+        ] {
+            #expect(Digest(hex: text) == nil, "\(text)")
+        }
+    }
 }

@@ -18,6 +18,15 @@ struct CacheControlTests {
     }
 
     @Test(arguments: [
+        ("stale-while-revalidate=60", 60), ("stale-while-revalidate=60, stale-while-revalidate=5", 5),
+        ("stale-while-revalidate=5, stale-while-revalidate=60", 5), ("stale-while-revalidate", 0),
+        ("stale-while-revalidate=60, stale-while-revalidate=x", 0),
+    ])
+    func `of two times of stale use the shorter counts, an invalid one is 0`(line: String, seconds: Int) {
+        #expect(CacheControl([line]).staleWhileRevalidate == seconds)
+    }
+
+    @Test(arguments: [
         "private", "PRIVATE", "private=\"set-cookie, x\"", "public, private", "private=", "max-age=1,private",
     ])
     func `private counts, qualified or not`(line: String) {
@@ -71,6 +80,7 @@ struct CacheControlTests {
         expected.noCache = true
         expected.noTransform = true
         expected.mustRevalidate = true
+        expected.permitsAuthorization = true
         expected.immutable = true
         expected.staleWhileRevalidate = 30
         expected.sMaxAge = 7
@@ -92,6 +102,7 @@ struct CacheControlGrammarTests {
         "", " ", ",", "max-age", "max-age=", "max-age=-1", "max-age=1s", "max-age=1 2", "max age=1", "=1",
         "stale-while-revalidate", "s-maxage=x", "a=\"open", "a=\"x\"y", "a=b c", "a b", "max-age=60; public",
         "a=\u{e9}", "a=\"\u{1}\"", "public\r\nX: y",
+        "stale-if-error", "stale-if-error=x",
     ])
     func `anything else is none`(value: String) {
         #expect(!CacheControl.isWellFormed(value))

@@ -43,6 +43,16 @@ struct UseAsDictionaryTests {
         #expect(UseAsDictionary.parse(["match=\"/a\", id=\"\(longest)a\""]) == nil)
     }
 
+    @Test func `a field is read up to 8,192 bytes`() {
+        func field(_ bytes: Int) -> String {
+            let start = "match=\"/a\", x=\"\""
+            return "match=\"/a\", x=\"" + String(repeating: "y", count: bytes - start.utf8.count) + "\""
+        }
+        #expect(UseAsDictionary.parse([field(UseAsDictionary.fieldBytesMax)]) == UseAsDictionary(match: "/a"))
+        #expect(UseAsDictionary.parse([field(UseAsDictionary.fieldBytesMax + 1)]) == nil)
+        #expect(UseAsDictionary.fieldBytesMax == 8_192)
+    }
+
     @Test(arguments: ["\u{E9}", "\n", "\u{7F}", "a\0"])
     func `what no structured-field string can hold makes no field`(text: String) {
         #expect(UseAsDictionary(match: text) == nil)

@@ -48,6 +48,7 @@ struct JSONMembersTests {
             (#"{"op":12.5}"#, "12.5"),
             (#"{"op":true}"#, "true"), (#"{"op":null}"#, nil), ("{}", nil), (#"{"OP":"A"}"#, nil),
             (#"{"op":""}"#, ""),
+            (#"{"a":[0.5,0E1,0e-1,-0,-0.25,10.25e30,1E5,1e5,1.5E12,20],"op":"Feed"}"#, "Feed"),
             (#"{"variables":{"op":"X"}}"#, nil), (#"{"a":[{"op":"X"}]}"#, nil),
         ] as [(String, String?)])
     func `a member of the outermost object counts, in whichever spelling`(text: String, value: String?) throws

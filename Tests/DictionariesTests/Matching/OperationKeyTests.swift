@@ -18,6 +18,14 @@ struct OperationKeyTests {
         #expect(OperationKey.path(of: text) == nil)
     }
 
+    @Test(arguments: [
+        "a", "a.b.c.d.e.f.g.h", "x-1", String(repeating: "a", count: 64),
+        "a." + String(repeating: "b", count: 64),
+    ])
+    func `a path of one to eight names of up to 64 bytes is a member`(text: String) {
+        #expect(OperationKey.path(of: text) == text.split(separator: ".").map(String.init))
+    }
+
     @Test(
         arguments: [
             (nil, "/graphql"), ("", "/graphql"), ("x=1", "/graphql"), ("op", "/graphql"),

@@ -110,6 +110,8 @@ struct URLPatternTests {
         ("x", "/a(b)*/c", "/a(b)*/x", "/ab/x"), ("{/x}", "/a/b", "/x", "/a/x"),
         ("/a/../b", "/", "/b", "/a/b"),
         ("\\/x", "/a/b", "/x", "/a/x"), ("x", "/a:b/c", "/a:b/x", "/a/x"),
+        ("/a/%2E%2e/b", "/", "/b", "/a/%2E%2e/b"), ("/a/.%2e/b", "/", "/b", "/a/b"),
+        ("/a/%2E/b", "/", "/a/b", "/b"),
     ])
     func `a relative pattern is resolved against its own URL`(
         pattern: String, base: String, fitting: String, other: String

@@ -23,6 +23,11 @@ struct IgnoredCookiesTests {
         "_fbp=fb.1.1700000000.1", "__utma=1.2.3.4.5.6;__utmb=1;  __utmz=x",
         "_hjSessionUser_123456=eyJpZCI6IjEifQ==",
         " _ga=x ;", "_clck=1|2|3; _uetsid=x", "AWSALB=abc; AWSALBCORS=abc", "__cf_bm=x",
+        "_gcl_au=1.1.2.3; __gads=ID=1; __gpi=UID=1; __utmc=1; __utmt=1; _dc_gtm_UA-1-1=1; _gat=1",
+        "_fbc=fb.1.2.x",
+        "_ttp=x; _tt_enable_cookie=1; _pin_unauth=x; _scid=x; _rdt_uuid=1.x; _uetvid=x; _clsk=x|1",
+        "__hstc=x; __hssc=x; __hssrc=1; _hjSession_123456=eyJpZCI6IjEifQ==; _parsely_visitor={}",
+        "AWSALBTG=x; AWSALBTGCORS=x; AWSELB=x; AWSELBCORS=x; ARRAffinity=x; ARRAffinitySameSite=x; GCLB=x; __cflb=x",
     ])
     func `the cookies of analytics scripts do not count`(line: String) throws {
         #expect(try !Self.counts(line))

@@ -110,7 +110,9 @@ struct PersonalTests {
 
     @Test(arguments: marks.indices)
     func `what is somebody's own in the request makes a response personal`(index: Int) {
-        for cacheControl in ["", "max-age=60", "no-cache", "s-maxage=x", "public=1"] {
+        for cacheControl in [
+            "", "max-age=60", "no-cache", "s-maxage=x", "public=1", "immutable=1", "must-revalidate=1",
+        ] {
             #expect(
                 Self.isPersonal(cacheControl, Self.marks[index].1), "\(Self.marks[index].0), \(cacheControl)")
         }
@@ -168,6 +170,8 @@ struct PersonalTests {
     @Test func `a star alone stands for every name`() {
         #expect(PersonalPolicy(fieldPatterns: ["*"]).matches(fieldName: "x"))
         #expect(PersonalPolicy(queryNames: ["*"]).hasPersonalQuery("x=1"))
+        let encoded = String(repeating: "%61", count: 256) + "=1"
+        #expect(PersonalPolicy(queryNames: ["*"]).hasPersonalQuery(encoded), "a name has its length decoded")
     }
 
     @Test(arguments: [

@@ -130,6 +130,9 @@ internal import Testing
         ("/o/123e4567-e89b-12d3-a456-426614174000", "/o/:id"), ("/c/deadbeef01", "/c/:id"),
         ("/c/deadbeef", "/c/deadbeef"), ("/t/01HZX3N8Q4V9W2K7", "/t/:id"), ("/2fast", "/2fast"),
         ("/articles/how-to-bake-bread-2", "/articles/how-to-bake-bread-2"),
+        ("/c/abcdef12", "/c/:id"), ("/c/abcde12", "/c/abcde12"), ("/c/abcdefa1", "/c/abcdefa1"),
+        ("/t/abcxyzghijkl1234", "/t/:id"), ("/t/abcxyzghijklm123", "/t/abcxyzghijklm123"),
+        ("/t/abcxyzghijk1234", "/t/abcxyzghijk1234"), ("/t/abcxyzghijklmnop1234", "/t/:id"),
     ])
     func `identifiers in a path are recognised by their form`(path: String, pattern: String) {
         #expect(PathShape.pattern(of: path) == pattern)

@@ -85,6 +85,18 @@ internal import Testing
         #expect(order(of: [1, 3, 5], peer) == [3, 5, 1])
     }
 
+    @Test func `an update is a signal, too, for an open stream or one that is not open yet`() throws {
+        let peer = try makePeer()
+        peer.request(1)
+        peer.prioritize(1, "u=5")
+        for stream: Int32 in [3, 5] { peer.request(stream) }
+        #expect(order(of: [1, 3, 5], peer) == [3, 5, 1])
+        let other = try makePeer()
+        other.prioritize(9, "u=5")
+        for stream: Int32 in [1, 3] { other.request(stream) }
+        #expect(order(of: [1, 3], other) == [1, 3])
+    }
+
     @Test func `PRIORITY_UPDATE changes the order of open streams, and replaces all parameters`() throws {
         let peer = try makePeer()
         for stream: Int32 in [1, 3, 5] { peer.request(stream, "/", [("priority", "u=1, i")]) }

@@ -75,6 +75,8 @@ internal import Testing
         peer.request(1)
         #expect(peer.response(1)?.text == "x")
         #expect(peer.ending() == .noError)
+        #expect(server.awaitConnections(0), "though the client does not close")
+        withExtendedLifetime(peer) {}
     }
 
     @Test func `a body that stalls resets its stream alone`() throws {

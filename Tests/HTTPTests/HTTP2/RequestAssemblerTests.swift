@@ -48,6 +48,15 @@ struct RequestAssemblerTests {
         #expect(try assemble(post + [("content-length", "5")], hasBody: true).framing == .length(5))
         #expect(try assemble(post).framing == .length(0), "and says that it is empty")
         #expect(try written(post).contains("Content-Length: 0\r\n"))
+        for (method, framing) in [
+            ("POST", BodyFraming.length(0)), ("PUT", .length(0)), ("PATCH", .length(0)),
+            ("QUERY", .length(0)),
+            ("DELETE", .none), ("GET", .none),
+        ] {
+            let fields = [(":method", method)] + post.dropFirst()
+            #expect(try assemble(fields).framing == framing, "\(method)")
+            #expect(try assemble(fields + [("content-length", "0")]).framing == .length(0), "\(method)")
+        }
     }
 
     @Test(arguments: [
@@ -99,6 +108,20 @@ struct RequestAssemblerTests {
         #expect(try assemble(fields, limits: limits).head.target.text.utf8.count == 10)
         fields[3].1 += "x"
         #expect(throws: ParseError.targetTooLong) { _ = try self.assemble(fields, limits: limits) }
+    }
+
+    @Test func `trailers have room of their own behind a head, and lose what no trailer may say`() throws {
+        // 7 + 3, 7 + 5, 10 + 6 and 5 + 4 bytes, and 32 for each field, are 175.
+        var assembler = RequestAssembler(limits: MessageLimits(headBytes: 175, trailerBytes: 85))
+        for (name, value) in get { assembler.append(name.utf8.span, value.utf8.span, isTrailer: false) }
+        _ = try assembler.finish(hasBody: true)
+        for (name, value) in [("x-sum", "1"), ("content-length", "9")] {
+            assembler.append(name.utf8.span, value.utf8.span, isTrailer: true)
+        }
+        let trailers = try assembler.finishTrailers()
+        #expect(trailers.count == 1 && trailers.first(HeaderName(token: "x-sum".utf8.span)) == "1")
+        assembler.append("x".utf8.span, "".utf8.span, isTrailer: true)
+        #expect(throws: ParseError.trailersTooLarge) { try assembler.finishTrailers() }
     }
 }
 

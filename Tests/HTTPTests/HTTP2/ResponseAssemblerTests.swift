@@ -77,4 +77,21 @@ struct ResponseAssemblerTests {
                 "Authorization: Bearer x (sensitive)", "Cookie: sid=1 (sensitive)",
             ])
     }
+
+    @Test func `a response hides the cookies that it sets, and has no field of one hop`() {
+        var headers = Headers()
+        for name: HeaderName in [
+            .setCookie, .connection, .keepAlive, .proxyConnection, .transferEncoding, .upgrade,
+            .http2Settings, .te, .etag,
+        ] {
+            headers.append(name, "x")
+        }
+        let block = FieldBlock(ResponseHead(status: .ok, headers: headers))
+        var lines: [String] = []
+        block.forEach { line in
+            lines.append(
+                String(block.bytes.span.extracting(line.name)) + (line.isSensitive ? " (sensitive)" : ""))
+        }
+        #expect(lines == [":status", "Set-Cookie (sensitive)", "ETag"])
+    }
 }

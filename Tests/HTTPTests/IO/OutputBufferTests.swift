@@ -94,4 +94,23 @@ struct OutputBufferTests {
         #expect(buffer.count == 1000)
         #expect(buffer.bytes.count <= 70_000)
     }
+
+    @Test func `what has gone leaves no large memory, but for a connection with streams`() {
+        let transport = Narrow(Array(repeating: .max, count: 4))
+        var buffer = OutputBuffer()
+        func pass() {
+            buffer.append([UInt8](repeating: 7, count: 100_000).span)
+            buffer.took(buffer.offer(to: transport))
+            #expect(buffer.isEmpty)
+        }
+        pass()
+        #expect(buffer.bytes.capacity <= 4096)
+        buffer.keepMemory(of: 200_000)
+        pass()
+        #expect(buffer.bytes.capacity >= 100_000)
+        buffer.keepMemory(of: nil)
+        #expect(buffer.bytes.capacity <= 4096)
+        pass()
+        #expect(buffer.bytes.capacity <= 4096)
+    }
 }

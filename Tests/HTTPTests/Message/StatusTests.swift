@@ -22,7 +22,8 @@ struct StatusTests {
     @Test(arguments: [
         (Method.get, true, true), (.head, true, true), (.options, true, true), (.trace, true, true),
         (.put, false, true),
-        (.delete, false, true), (.post, false, false), (.patch, false, false), (.connect, false, false),
+        (.query, true, true), (.delete, false, true), (.post, false, false), (.patch, false, false),
+        (.connect, false, false),
         (.other("get"), false, false),
     ])
     func `what may be repeated follows from the method`(method: HTTP.Method, isSafe: Bool, isIdempotent: Bool)

@@ -28,6 +28,7 @@ struct ClientPlaceTests {
             #expect(try server.connect().readHead().hasPrefix("HTTP/1.1 503 "))
         }
         try waitUntil("the client has no place any more", seconds: 60) { counts.clientCount == 0 }
+        #expect(server.awaitConnections(0), "a refused connection takes none of all places")
         let peer = try HTTP2Peer(server)
         peer.request(1)
         #expect(peer.response(1)?.text == "ok")
@@ -45,5 +46,6 @@ struct ClientPlaceTests {
             #expect(peer.readToEnd().text.hasPrefix("HTTP/1.1 400 "), "\(number)")
             try waitUntil("the client has no place any more", seconds: 60) { counts.clientCount == 0 }
         }
+        #expect(server.awaitConnections(0))
     }
 }

@@ -188,10 +188,28 @@ struct ServerEndTests {
         #expect(server.awaitConnections(2))
         server.stop()
         server.sync()
+        #expect(!server.journal.all.contains("drained all"))
         peer.send("PROXY UNKNOWN\r\n" + Self.get)
         #expect(peer.readToEnd().text.hasSuffix("Connection: close\r\n\r\nok"))
         #expect(silent.readToEnd().text.isEmpty)
         #expect(server.journal.wait(for: "drained all"))
+    }
+
+    @Test func `a handshake that does not begin holds up a stop for a moment only`() throws {
+        let certificates = try TestCertificates()
+        let files = TLSServerSettings.Files(
+            certificate: certificates.file("server.pem"), privateKey: certificates.file("server.key"))
+        var settings = ServerSettings()
+        settings.tls = try TLSServer(TLSServerSettings(certificates: [files]), ticketKeys: TLSTicketKeys())
+        settings.headTimeout = 600_000
+        let server = try TestServer(settings) { $0.answer("ok") }
+        let silent = try server.connect()
+        #expect(server.awaitConnections(1))
+        server.stop()
+        server.sync()
+        #expect(!server.journal.all.contains("drained all"))
+        #expect(server.journal.wait(for: "drained all"))
+        withExtendedLifetime(silent) {}
     }
 
     @Test(arguments: [false, true])

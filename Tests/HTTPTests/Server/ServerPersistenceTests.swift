@@ -17,6 +17,20 @@ struct ServerPersistenceTests {
         #expect(server.count.current == 1)
     }
 
+    @Test func `the last request that a connection may bring is answered with close`() throws {
+        var settings = ServerSettings()
+        settings.requestsMax = 2
+        let server = try TestServer(settings) { $0.answer("ok") }
+        let peer = try server.connect()
+        peer.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(peer.readHead() == "HTTP/1.1 200 OK\r\nDate: then\r\nContent-Length: 2\r\n\r\n")
+        #expect(peer.read(2) == "ok")
+        peer.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(peer.readHead().contains("\r\nConnection: close\r\n"))
+        let (rest, ending) = peer.readToEnd()
+        #expect(rest == "ok" && ending == .closed)
+    }
+
     @Test func `a head that comes byte by byte is one request`() throws {
         let server = try echo()
         let peer = try server.connect()

@@ -73,10 +73,13 @@ struct ServerResponseTests {
         #expect(peer.read(large.count).utf8.count == large.count)
     }
 
-    @Test func `the framing that the application's head claims is replaced by the true one`() throws {
+    @Test(arguments: [["99"], ["02"], ["+2"], ["2", "2"], ["2", "3"], ["3", "2"]])
+    func `the framing that the application's head claims is replaced by the true one`(lengths: [String])
+        throws
+    {
         let server = try TestServer { request in
             var head = testHead()
-            head.headers.append(.contentLength, "99")
+            for length in lengths { head.headers.append(.contentLength, length) }
             head.headers.append(.transferEncoding, "chunked")
             head.headers.append(.connection, "close, x")
             request.connection.start(head, body: .length(2))

@@ -59,6 +59,15 @@ struct ServerTimeoutTests {
         #expect(ending == .closed)
     }
 
+    @Test func `who was refused and does not close is closed`() throws {
+        let server = try TestServer { $0.answer("ok") }
+        let peer = try server.connect()
+        peer.send("BAD\r\n\r\n")
+        #expect(peer.readToEnd().text.hasPrefix("HTTP/1.1 400 "))
+        #expect(server.awaitConnections(0))
+        withExtendedLifetime(peer) {}
+    }
+
     @Test(arguments: ["\r\n", "\r"])
     func `an empty line behind a request is no beginning of the next one`(line: String) throws {
         let server = try TestServer(

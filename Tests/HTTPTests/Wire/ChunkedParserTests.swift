@@ -103,6 +103,14 @@ struct ChunkedParserTests {
             "Use-As-Dictionary: match=\"/*\"", "Available-Dictionary: :a:",
             "Link: <a>", "Age: 1", "Expect: 100-continue", "X-Forwarded-For: 1.2.3.4", "If-None-Match: *",
             "Location: /", "Alt-Svc: clear", "Early-Data: 1", "X-Forwarded-Port: 1",
+            "Proxy-Authorization: x", "Proxy-Authenticate: x", "WWW-Authenticate: x", "Proxy-Connection: x",
+            "Range: bytes=0-1", "If-Match: *", "If-Range: \"a\"", "If-Modified-Since: x",
+            "If-Unmodified-Since: x",
+            "Pragma: no-cache", "Max-Forwards: 1", "Origin: https://a", "Sec-Fetch-Site: none",
+            "Sec-Fetch-Mode: cors", "Sec-Fetch-Dest: empty", "Strict-Transport-Security: max-age=1",
+            "Surrogate-Control: x", "CDN-Cache-Control: no-store", "Via: 1.1 a", "Retry-After: 1", "Date: x",
+            "Expires: 0", "Last-Modified: x", "Keep-Alive: x", "Upgrade: x", "Dictionary-ID: \"a\"",
+            "Accept-Encoding: br", "HTTP2-Settings: a",
         ]
         for line in dropped {
             let text = "0\r\nX-Check: 1\r\n\(line)\r\nServer-Timing: a\r\nContent-Digest: x\r\n\r\n"

@@ -105,6 +105,7 @@ struct ProxyHeaderTests {
         #expect(
             try parse(version2(0x21, 0x11, addresses + [0x20, 0, 5, 0, 0, 0, 0, 0]))?.isClientTLS == false)
         #expect(try parse(version2(0x21, 0x11, addresses))?.isClientTLS == nil)
+        #expect(try parse(version2(0x21, 0x11, addresses + [0x20, 0, 0]))?.isClientTLS == nil)
     }
 
     @Test("Version 2 with another version, command, family or length is refused")

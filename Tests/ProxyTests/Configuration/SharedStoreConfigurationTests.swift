@@ -36,12 +36,30 @@ internal import Testing
         ("redis+unix:///run/a%20b", .unix(path: "/run/a b"), 0),
         ("unix://me:pw@/run/redis.sock", .unix(path: "/run/redis.sock"), 0),
         ("redis://a@b:c@host", .host("host", port: 6379), 0),
+        (
+            "unix:/" + String(repeating: "a", count: 106),
+            .unix(path: "/" + String(repeating: "a", count: 106)), 0
+        ),
     ])
     func `URLs are read as Redis's own tools write them`(
         url: String, address: RedisSettings.Address, database: Int
     ) throws {
         let redis = try Self.redis("\"\(url)\"")
         #expect(redis.address == address && redis.database == database)
+    }
+
+    @Test(
+        arguments: [
+            ("valkeys://host/15", true, nil, nil), ("valkey://host", false, nil, nil),
+            ("REDISS://host", true, nil, nil), ("redis://:pw@[::1]:7000", false, nil, "pw"),
+            ("unix://me:pw@/run/redis.sock", false, "me", "pw"), ("unix:/run/redis.sock", false, nil, nil),
+            ("redis://a@b:c@host", false, "a@b", "c"), ("redis://me@host", false, "me", nil),
+        ] as [(String, Bool, String?, String?)])
+    func `the scheme says whether TLS is spoken, and what is before the last @ who asks`(
+        url: String, usesTLS: Bool, user: String?, password: String?
+    ) throws {
+        let redis = try Self.redis("\"\(url)\"")
+        #expect(redis.usesTLS == usesTLS && redis.user == user && redis.password == password)
     }
 
     @Test(arguments: [
@@ -57,6 +75,9 @@ internal import Testing
         ("redis+sentinel://a:26379/mymaster", "Sentinel is not supported"),
         ("redis-sentinel://a:26379", "Sentinel is not supported"),
         ("redis-cluster://a", "Cluster is not supported"), ("on", "not the URL"),
+        ("unix:/" + String(repeating: "a", count: 107), "the path"), ("unix:/a%00b", "the path"),
+        ("unix:/a?x=1", "more than an address"), ("redis://[::1", "the host"),
+        ("redis://host/+5", "the database"),
     ])
     func `other URLs are refused with words that show no secret`(url: String, words: String) throws {
         let error = #expect(throws: ConfigurationError.self) {

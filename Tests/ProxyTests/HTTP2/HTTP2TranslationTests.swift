@@ -250,6 +250,12 @@ private let ok = wire("HTTP/1.1 200 OK", body: Array("ok".utf8))
         late.send(HTTP2Peer.Kind.headers, 0, stream: 1, payload: HTTP2Peer.block([(":method", "GET")]))
         #expect(late.endingCode() == 1)
         #expect(try hasty.metric("dictum_http2_limits_total{limit=\"head-timeout\"}") == 1)
+        let patient = try TestProxy(Origin(ok), upstream: "idle_timeout: 1s")
+        let stalled = try patient.connectHTTP2()
+        stalled.request(1, method: "POST", endsStream: false)
+        #expect(stalled.response(1)?.resetCode == 8)
+        #expect(try patient.metric("dictum_http2_limits_total{limit=\"stalled-request\"}") == 1)
+        #expect(try patient.metric("dictum_http2_limits_total{limit=\"stalled-response\"}") == 0)
     }
 
     @Test func `a delta goes out from the second fetch on, and is exact`() throws {

@@ -224,6 +224,20 @@ extension DeltaCache {
         #expect(cache.outcome(key(1)) == .coded(delta.bytes) && cache.statistics.misses == 2)
     }
 
+    @Test func `of two turns of one delta the first that is made stays`() throws {
+        let cache = DeltaCache(bytesMax: 1 << 20)
+        guard case .lead(let crowded) = cache.join(key(1), isCrowded: true, { { _ in } }),
+            case .lead(let other) = cache.join(key(1), { { _ in } })
+        else {
+            Issue.record("not two turns")
+            return
+        }
+        let (short, long) = (try delta(1, effort: .kept), try delta(1, effort: .fast))
+        other.finish(.coded(short))
+        crowded.finish(.coded(long))
+        #expect(cache.outcome(key(1)) == .coded(short.bytes))
+    }
+
     @Test func `only the first word of a turn counts`() throws {
         let cache = DeltaCache(bytesMax: 1 << 20)
         guard case .lead(let turn) = cache.join(key(1), { { _ in } }) else {

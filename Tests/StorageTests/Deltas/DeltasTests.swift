@@ -189,6 +189,25 @@ extension Deltas {
         #expect(deltas.statistics.checks == 2)
     }
 
+    @Test(arguments: [ContentCoding.dcz, .dcb])
+    func `the strongest setting asks for the memory that it takes`(coding: ContentCoding) throws {
+        let deltas = deltas()
+        let asked = Guarded(0)
+        let inputs = (body: Body(corpus.body), dictionary: corpus.dictionary)
+        deltas.strengthen(
+            StrongestPass(
+                key: cached(deltas, coding), inputs: { inputs },
+                withMemory: { bytes, work in
+                    asked.withLock { $0 = bytes }
+                    work()
+                    return true
+                }, onInexact: {}))
+        #expect(try deltas.passes(1) == [.replaced: 1])
+        let options = EncoderOptions(
+            bodyBytes: corpus.body.count, effort: .kept, dictionary: .reference(corpus.dictionary))
+        #expect(asked.withLock { $0 } == Codec.memoryEstimate(for: coding, options: options))
+    }
+
     @Test func `a delta that is as short already stays`() async throws {
         let deltas = deltas()
         let key = cached(deltas, .dcz)
@@ -219,8 +238,13 @@ extension Deltas {
     @Test func `a body that is no longer current, and a delta that has gone, cost nothing`() async throws {
         let deltas = deltas()
         let key = cached(deltas, .dcz)
+        func ask(_ addresses: ClosedRange<UInt128>) -> Bool {
+            addresses.map { deltas.cache.recordPeer($0, of: key) }.last == true
+        }
+        #expect(ask(1...3), "now it is worth the strongest coding")
         deltas.strengthen(Self.pass(key, nil))
         #expect(try deltas.passes(1) == [.stale: 1])
+        #expect(deltas.cache.find(key)?.wantsPeers == true && ask(4...4), "the next who asks tries again")
         let gone = DeltaKey(
             body: corpus.dictionary.digest, dictionary: corpus.dictionary.digest, coding: .dcz, scope: .public
         )
@@ -228,6 +252,7 @@ extension Deltas {
         #expect(try deltas.passes(2) == [.stale: 2])
         deltas.strengthen(Self.pass(key, (Body(corpus.body), corpus.dictionary), hasMemory: false))
         #expect(try deltas.passes(3) == [.stale: 2, .dropped: 1])
+        #expect(deltas.cache.find(key)?.wantsPeers == true)
     }
 
     @Test func `64 passes wait, and the next is dropped`() async throws {

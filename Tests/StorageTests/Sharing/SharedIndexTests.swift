@@ -28,6 +28,17 @@ import Testing
         #expect(SharedNews.readNames(SharedNews.batch(names: names)) == names)
     }
 
+    @Test func `many announcements are cut into batches, and one that fits none is left out`() {
+        let long = news(
+            0, ChainKey(authority: "api.example", match: "/" + String(repeating: "a", count: 2_048)))
+        let all = (1...100).map { news($0) }
+        let batches = SharedNews.batches(Array(all[..<50]) + [long] + Array(all[50...]))
+        #expect(batches.allSatisfy { $0.count <= SharedNews.batchBytesMax })
+        #expect(batches.count < 10, "and few of them")
+        #expect(batches.flatMap(SharedNews.read) == all)
+        #expect(news(1).fits && !long.fits)
+    }
+
     @Test func `random bytes are no announcements, and never trap`() {
         var random = SplitMix(seed: 20_261_123)
         for _ in 0..<20_000 {
@@ -196,6 +207,10 @@ import Testing
         let outcome6 = index.add(SharedDemand(name: name, change: -1, contact: 0))
         #expect(outcome6)
         #expect(index.holders(of: name) == 2)
+        let told = index.takeHolders(of: name)
+        #expect(told == SharedDemand(name: name, change: 2, contact: 50))
+        let again = index.takeHolders(of: name)
+        #expect(again == nil && index.holders(of: name) == 0)
         let outcome7 = index.add(SharedDemand(name: name, change: -9, contact: 0))
         #expect(outcome7)
         #expect(index.holders(of: name) == 0)
@@ -266,6 +281,17 @@ import Testing
         }
         #expect(verdicts.filter { $0 == nil }.count == 200)
         #expect(verdicts.last == .limited)
+    }
+
+    @Test func `announced versions have a limit of their own, in which no client is told from others`() {
+        var questions = SharedQuestions()
+        let verdicts = (0..<2_100).map { number in
+            questions.judge(news(number).name, client: 1, isAnnounced: true, isComplete: true, now: second)
+        }
+        #expect(verdicts.count { $0 == nil } == 2_000 && verdicts.last == .limited)
+        let other = questions.judge(
+            news(1).name, client: 1, isAnnounced: false, isComplete: false, now: second)
+        #expect(other == nil, "it has not used up what others may ask for")
     }
 
     @Test func `what nobody has is not asked for again for a while, unless a node announces it`() {

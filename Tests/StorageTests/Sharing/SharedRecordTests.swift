@@ -166,6 +166,32 @@ import Testing
         #expect(SharedRecord(bytes + rest, named: name, keys: nil)?.body.bytes == text.bytes)
     }
 
+    @Test func `a max age beyond all seconds is the longest one`() throws {
+        let (record, name) = record(text)
+        var rest = try content(record, name)[...]
+        let head = try #require(NumberedFields.takePart(&rest))
+        var fields = NumberedFields()
+        fields.append(SharedRecord.Field.maxAge.rawValue, Int64.max)
+        var bytes: [UInt8] = []
+        NumberedFields.append(part: Array(head) + fields.bytes, to: &bytes)
+        let read = try #require(SharedRecord(bytes + rest, named: name, keys: nil))
+        #expect(read.facts.traits.maxAge == Version.secondsMax)
+    }
+
+    @Test func `a record that does not say its length is none`() throws {
+        let (record, name) = record(text)
+        var rest = try content(record, name)[...]
+        let head = try #require(NumberedFields.takePart(&rest))
+        var fields = NumberedFields()
+        for (number, value) in try #require(NumberedFields.read(head))
+        where number != SharedRecord.Field.count.rawValue {
+            fields.append(number, value)
+        }
+        var bytes: [UInt8] = []
+        NumberedFields.append(part: fields.bytes, to: &bytes)
+        #expect(PackedRecord(bytes + rest, named: name, keys: nil) == nil)
+    }
+
     // MARK: Sealed records
 
     private func personal(_ body: Body, _ keys: StoreKeys) throws -> ChainKey {

@@ -223,6 +223,19 @@ import Testing
         #expect(here.sharable(of: chain).map(\.body.digest) == [sampleBody(2).digest])
     }
 
+    @Test func `the newest versions that somebody holds are shared, and what is in demand is known`() throws {
+        let versions = (1...3).map { here.admit(sampleBody($0)) }
+        let unheld = VersionCandidate(
+            sampleBody(4), key: VersionKey(chain: feedChain, url: "/feed", variant: ""),
+            policy: AdmissionPolicy())
+        try here.admit(unheld, isOffered: false, now: 1000)
+        #expect(here.versionsToShare(max: 2).map(\.id) == [versions[2].id, versions[1].id])
+        #expect(here.isInDemand(feedChain, since: 1000) && !here.isInDemand(feedChain, since: 1001))
+        let odd = ChainKey(authority: "api.example", match: "/odd")
+        here.admit(sampleBody(5), chain: odd, url: "/odd", isImplied: true)
+        #expect(!here.isInDemand(odd, since: 1000), "it may be made up")
+    }
+
     @Test func `an adopted version is not reported, so that it does not travel in circles`() throws {
         let reported = Reported(of: here)
         _ = try here.adopt(try record(1), holders: 1, now: 1000)

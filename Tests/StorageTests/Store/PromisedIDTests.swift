@@ -115,4 +115,25 @@ import Testing
         while !waiting.isEmpty { left += waiting.take().count }
         #expect(left == 8192, "while the shared store is away, too")
     }
+
+    @Test func `what could not be told waits before all later ones, and beyond the bound the oldest go`()
+        throws
+    {
+        var waiting = WaitingPromises()
+        let promises = try (0..<300).map { try promise($0) }
+        _ = waiting.add(promises.prefix(200))
+        let taken = waiting.take()
+        _ = waiting.add(promises.dropFirst(200))
+        waiting.putBack(taken)
+        func takeAll() -> [PromisedIDs.Promise] {
+            var all: [PromisedIDs.Promise] = []
+            while !waiting.isEmpty { all += waiting.take() }
+            return all
+        }
+        #expect(takeAll() == promises)
+        let many = try (0..<8192).map { try promise(1000 + $0) }
+        _ = waiting.add(many)
+        waiting.putBack(promises)
+        #expect(takeAll() == many)
+    }
 }

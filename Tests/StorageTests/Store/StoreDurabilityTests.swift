@@ -1,5 +1,6 @@
 import Foundation
 import Primitives
+import TestSupport
 import Testing
 
 @testable import Dictionaries
@@ -156,6 +157,17 @@ import Testing
             answers.withLock { $0.map { $0?.bytes } } == Array(repeating: sampleBody(1).bytes, count: 100))
         #expect(store.statistics.loads == 1)
         #expect(store.statistics.loadFailures == 0)
+    }
+
+    @Test func `of too many loads of one body the last are told at once that there is no place`() throws {
+        let store = try DictionaryStore.open(":memory:")
+        let version = store.admit(sampleBody(1))
+        let answers = Guarded<[Body?]>([])
+        store.readQueue.suspend()
+        for _ in 0..<1_030 { store.load(version) { body in answers.withLock { $0.append(body) } } }
+        store.readQueue.resume()
+        try waitUntil("all have an answer") { answers.withLock { $0.count } == 1_030 }
+        #expect(answers.withLock { $0.count { $0 == nil } } == 6)
     }
 
     @Test func `the files can be read by their owner only`() throws {

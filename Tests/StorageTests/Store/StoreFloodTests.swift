@@ -74,4 +74,31 @@ import Testing
         #expect(store.statistics.refusals == [.rate: refused])
         store.admit(sampleBody(1000, count: 40_000), now: 1000)
     }
+
+    @Test func `a copy of what is stored already uses up nothing of what may be written`() throws {
+        let store = try DictionaryStore.open(":memory:", writeBytesPerSecond: 10_000)
+        for _ in 0..<100 {
+            let slot = try store.slot(bytes: 1000).get()
+            try store.admit(
+                VersionCandidate(
+                    sampleBody(1), key: VersionKey(chain: feedChain, url: "/feed", variant: ""),
+                    policy: AdmissionPolicy()), slot: slot, now: 1000)
+        }
+        #expect(store.statistics.returns == 99 && store.statistics.refusals.isEmpty)
+    }
+
+    @Test func `a body that packs well uses up what it takes on disk`() throws {
+        let folder = try StoreFolder()
+        let store = try DictionaryStore.open(folder.database, writeBytesPerSecond: 100_000)
+        for number in 0..<20 {
+            let body = Body(Array(String(repeating: "item \(number), ", count: 5_000).utf8))
+            let key = VersionKey(chain: feedChain, url: "/feed?\(number)", variant: "")
+            #expect(throws: Never.self, "body \(number)") {
+                try store.admit(
+                    VersionCandidate(body, key: key, policy: AdmissionPolicy(versions: 100)), now: 1000)
+            }
+            #expect(store.flush())
+        }
+        store.close()
+    }
 }

@@ -171,4 +171,25 @@ import Testing
         packs.remove(name(bodies[1]))
         #expect(packs.bytes == 0)
     }
+
+    @Test func `packed bodies take half of the memory at most, and what is pinned goes first`() {
+        var hot = HotBodies(bytesMax: 40_000)
+        func keepPacked() {
+            for number in 0..<100 {
+                let body = sampleBody(number)
+                hot.keep(
+                    PackedBody(
+                        frame: [UInt8](repeating: 1, count: 1000), base: nil, count: body.count,
+                        digest: body.digest),
+                    as: name(body))
+                #expect(hot.packedBytes <= 20_000 && hot.bytes + hot.packedBytes <= 40_000)
+            }
+        }
+        keepPacked()
+        #expect(hot.packedBytes > 10_000)
+        let large = sampleBody(1000, count: 35_000)
+        hot.pin(large, as: name(large))
+        #expect(hot.packedBytes <= 40_000 - size(large))
+        keepPacked()
+    }
 }

@@ -104,6 +104,13 @@ import Testing
         #expect(!store.name(store.admit(sampleBody(3)), until: 1000, now: 1000))
     }
 
+    @Test func `a name lasts a year at most`() throws {
+        let store = try DictionaryStore.open(":memory:")
+        #expect(store.name(store.admit(sampleBody(1)), until: .max, now: 1000))
+        let end = 1000 + DictionaryStore.pinSecondsMax
+        #expect(named(store, now: end - 1) == sampleBody(1).digest && named(store, now: end) == nil)
+    }
+
     @Test func `names take half of the store and no more, and make room for others when they end`() throws {
         let store = try DictionaryStore.open(":memory:", maxBytes: 1 << 20)
         func name(_ seed: Int, until: Int, now: Int) -> Bool {

@@ -133,13 +133,23 @@ import Testing
         #expect(removed == 1)
     }
 
-    @Test func `once the clock was set back, an order refuses nothing that comes after it`() {
+    @Test func `once the clock was set back, an order refuses nothing that comes after it`() throws {
         var purges = PurgeList(countMax: 1)
         for path in ["/a", "/feed"] { purges.add(purge(PurgeOrder(path: path), rankMax: 5_000)) }
         purges.turnBack(to: 1_000)
         #expect(purges.forgottenRank == 1_000)
         #expect(purges.include(feedChain, url: "/feed", rank: 1_000))
         #expect(!purges.include(feedChain, url: "/feed", rank: 1_001))
+        let user = try #require(IdentityTag(bytes: [UInt8](repeating: 1, count: 32)))
+        let many = ChainKey(authority: "api.example", match: "/items/*")
+        var others = PurgeList()
+        others.add(purge(PurgeOrder(owners: [user]), rankMax: 5_000))
+        others.add(purge(PurgeOrder(path: "/items/5"), rankMax: 5_000))
+        others.turnBack(to: 1_000)
+        #expect(others.include(chain(of: user), url: nil, rank: 1_000))
+        #expect(!others.include(chain(of: user), url: nil, rank: 1_001))
+        #expect(others.include(many, url: VersionKey.learnedURL(of: many), rank: 1_000))
+        #expect(!others.include(many, url: VersionKey.learnedURL(of: many), rank: 1_001))
     }
 
     @Test func `a sweep after the clock was set back lets in what comes after an order`() throws {
@@ -246,5 +256,29 @@ import Testing
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "0")
         before.close()
         after.close()
+    }
+
+    @Test
+    func `an order that other nodes read is the one that was given, and what is not understood is none`()
+        throws
+    {
+        let user = try #require(IdentityTag(bytes: [UInt8](repeating: 7, count: 32)))
+        for order in [
+            PurgeOrder(host: "a.test"), PurgeOrder(host: "a.test", path: "/b", route: "r"),
+            PurgeOrder(host: "a.test", owners: []), PurgeOrder(route: "r", owners: [user]),
+        ] {
+            #expect(PurgeOrder(sharedBytes: order.sharedBytes) == order)
+            #expect(PurgeOrder(sharedBytes: order.sharedBytes + [99, 0]) == nil, "a condition of the future")
+            #expect(PurgeOrder(sharedBytes: Array(order.sharedBytes.dropLast())) != order)
+        }
+        #expect(PurgeOrder(sharedBytes: []) == nil)
+        let long = PurgeOrder(path: "/" + String(repeating: "a", count: 4_096))
+        #expect(PurgeOrder(sharedBytes: long.sharedBytes) == nil)
+    }
+
+    @Test(arguments: [(-1, 0), (0, 0), (1_500, 1_500)] as [(Int64, Int64)])
+    func `an order has an age of 0 or more`(written: Int64, read: Int64) {
+        #expect(PurgeOrder.age(of: [PurgeOrder.field(ofAge: written)]) == read)
+        #expect(PurgeOrder.age(of: []) == 0)
     }
 }

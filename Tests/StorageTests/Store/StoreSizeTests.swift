@@ -118,4 +118,33 @@ import Testing
         #expect(store.finds(sampleBody(79, count: 600_000)))
         #expect(store.statistics.pendingWrites == 0)
     }
+
+    private func budget(file: Int, log: Int = 0, free: Int = 0, limit: Int = 1 << 30) -> DiskBudget {
+        DiskBudget(
+            StoreDatabase.Size(file: file, log: log, index: 0, free: free, page: 4096),
+            batch: PendingWrites.Batch(), limit: limit)
+    }
+
+    /// The file and its unused part in pages of 4 KiB, and the pages that are given back.
+    private static let spare: [(file: Int, free: Int, limit: Int, pages: Int)] = [
+        (1024, 256, 1024, 0), (1025, 256, 1024, 256),
+        (4096, 2048, 1 << 18, 0), (4096, 2049, 1 << 18, 1024),
+        (10240, 2560, 1 << 18, 0), (10240, 2561, 1 << 18, 1024),
+    ]
+
+    @Test(arguments: spare)
+    func `pages are given back where the file is too large, or much larger than its content`(
+        file: Int, free: Int, limit: Int, pages: Int
+    ) {
+        let page = 4096
+        #expect(budget(file: page * file, free: page * free, limit: page * limit).sparePages == pages)
+    }
+
+    @Test func `what is used may be all of the limit, and the log half of its own before it is emptied`() {
+        #expect(budget(file: 1 << 20, free: 4096, limit: (1 << 20) - 4096).fits)
+        #expect(budget(file: 1 << 20, free: 4096, limit: (1 << 20) - 4097).missingBytes == 1)
+        #expect(!budget(file: 1 << 20, free: 4096, limit: (1 << 20) - 4097).fits)
+        #expect(!budget(file: 0, log: DiskBudget.logBytesMax / 2).isLogFull)
+        #expect(budget(file: 0, log: DiskBudget.logBytesMax / 2 + 1).isLogFull)
+    }
 }

@@ -56,8 +56,9 @@ package final class StoredHead: Sendable {
     func replace(_ new: [UInt8], now: Int) -> Bool {
         guard new.count <= Self.bytesMax else { return false }
         return state.withLock { state in
-            guard !state.isRefused, state.bytes != new, memory.take(Self.cost(new)) else { return false }
-            memory.give(Self.cost(state.bytes))
+            // The former head makes room for the new one.
+            guard !state.isRefused, state.bytes != new, memory.take(Self.cost(new) - Self.cost(state.bytes))
+            else { return false }
             (state.bytes, state.reading) = (new, nil)
             // A clock that was set back must not stop the updates.
             guard !(state.writtenAt...state.writtenAt + Self.writeSeconds).contains(now) else { return false }

@@ -1,0 +1,52 @@
+import Testing
+
+@testable import Storage
+
+/// The heads that stand with stored bodies, and their memory.
+@Suite struct StoredHeadTests {
+    private let memory = HeadMemory(bytesMax: 300)
+
+    @Test func `a head takes three times its bytes, until it is replaced, cleared or gone`() throws {
+        do {
+            let head = try #require(StoredHead([1, 2, 3], memory: memory))
+            #expect(memory.bytes == 9)
+            #expect(head.replace([1, 2, 3, 4], now: 100))
+            #expect(memory.bytes == 12 && head.bytes == [1, 2, 3, 4])
+            head.clear()
+            #expect(memory.bytes == 0 && head.bytes == nil)
+            _ = head.replace([5], now: 200)
+            #expect(memory.bytes == 3 && head.bytes == [5])
+        }
+        #expect(memory.bytes == 0)
+    }
+
+    @Test func `a head that has no room is not kept, and takes none`() throws {
+        let head = try #require(StoredHead([UInt8](repeating: 1, count: 60), memory: memory))
+        #expect(StoredHead([UInt8](repeating: 1, count: 41), memory: memory) == nil)
+        #expect(StoredHead([UInt8](repeating: 1, count: StoredHead.bytesMax + 1), memory: memory) == nil)
+        #expect(!head.replace([UInt8](repeating: 2, count: 101), now: 100))
+        #expect(memory.bytes == 180 && head.bytes?.count == 60)
+    }
+
+    @Test func `a head that was refused does not come back`() throws {
+        let head = try #require(StoredHead([1], memory: memory))
+        head.refuse()
+        #expect(!head.replace([2], now: 100) && head.bytes == nil && memory.bytes == 0)
+    }
+
+    @Test(arguments: [(160, false), (161, true), (99, true)])
+    func `a head is written at most once a minute, and once a clock was set back`(now: Int, isDue: Bool)
+        throws
+    {
+        let head = try #require(StoredHead([1], memory: memory, now: 100))
+        #expect(head.replace([2], now: now) == isDue)
+        #expect(head.bytes == [2], "in memory it is the newest at once")
+        #expect(!head.replace([2], now: now + 1000), "the same again is no change")
+    }
+
+    @Test func `a head makes room for the one that replaces it`() throws {
+        let head = try #require(StoredHead([1, 2], memory: HeadMemory(bytesMax: 6)))
+        _ = head.replace([3, 4], now: 100)
+        #expect(head.bytes == [3, 4])
+    }
+}
