@@ -3,7 +3,7 @@ internal import Testing
 @testable import Proxy
 
 /// When a dictionary is learned, and learned anew.
-@Suite(.timeLimit(.minutes(10))) struct LearningPlanTests {
+@Suite(.timeLimit(.minutes(40))) struct LearningPlanTests {
     private typealias Plan = LearningPlan
 
     /// Facts of clients that got some responses of 300 bytes each.

@@ -3,7 +3,7 @@ internal import Testing
 @testable import Proxy
 
 /// What built dictionaries save, by the responses that go out.
-@Suite(.timeLimit(.minutes(10))) struct BuiltSavingsTests {
+@Suite(.timeLimit(.minutes(40))) struct BuiltSavingsTests {
     private static let window = BuiltSavings.windowCount
 
     private static func savings(plain: Int = 400, over: Int? = nil) -> BuiltSavings {

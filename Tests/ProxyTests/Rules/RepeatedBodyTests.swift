@@ -44,7 +44,7 @@ private func upstream(_ last: [UInt8], isChunked: Bool, _ cacheControl: String, 
 /// A body that is compared with the newest version while it arrives is what the upstream sent, wherever it differs.
 ///
 /// `BusyTests` show that it is compared.
-@Suite(.timeLimit(.minutes(10))) struct RepeatedBodyTests {
+@Suite(.timeLimit(.minutes(40))) struct RepeatedBodyTests {
     @Test(arguments: returns.keys.sorted(), ["identity", "dcz"])
     func `a body is exact whether it repeats the newest version or leaves it`(
         name: String, coding: String

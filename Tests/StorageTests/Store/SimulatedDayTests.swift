@@ -3,7 +3,7 @@ import Storage
 import Testing
 
 /// A simulated day decides by `Encounter` alone: who replays its visits with encounters of his own gets its totals.
-@Suite(.timeLimit(.minutes(10))) struct SimulatedDayTests {
+@Suite(.timeLimit(.minutes(40))) struct SimulatedDayTests {
     /// Deltas that grow with the age of the dictionary, so that clients gain by another.
     private struct Sizes: ResponseSizes {
         let bodyBytes = 20_000

@@ -4,7 +4,7 @@ internal import Testing
 @testable import Storage
 
 /// What may be taken of samples: strings that several resources have in common.
-@Suite(.timeLimit(.minutes(10))) struct CommonStringsTests {
+@Suite(.timeLimit(.minutes(40))) struct CommonStringsTests {
     private static func sample(_ text: String, of resource: String, isProven: Bool = false) -> TrainingSample
     {
         TrainingSample(

@@ -5,7 +5,7 @@ internal import Testing
 @testable import Storage
 
 /// Which samples a dictionary is made of, and which judge it.
-@Suite(.timeLimit(.minutes(10))) struct SampleChoiceTests {
+@Suite(.timeLimit(.minutes(40))) struct SampleChoiceTests {
     private static func noise(_ number: Int) -> [UInt8] {
         Array(Digest(of: "noise \(number)".utf8.span).hex.utf8)
     }
