@@ -288,6 +288,7 @@ extension HTTP2Stream: ResponseStream {
     func sendInterim(_ head: ResponseHead) {
         // RFC 9113 section 8.6: there is no 101.
         guard isOpen, state.response == .none, head.status.rawValue != 101 else { return }
+        bytesSent += head.headers.block.count
         session.engine?.submitInterim(FieldBlock(head), stream: id)
         session.attendSoon()
     }
@@ -362,6 +363,7 @@ extension HTTP2Stream: ResponseStream {
         handler = nil
         if state.content == .body {
             let fields = FieldBlock(trailers: trailers)
+            bytesSent += fields.bytes.count
             if !fields.isEmpty { self.trailers = fields }
         }
         if head == nil { session.engine?.resume(stream: id) }

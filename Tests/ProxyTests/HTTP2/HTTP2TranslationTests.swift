@@ -74,6 +74,30 @@ private let ok = wire("HTTP/1.1 200 OK", body: Array("ok".utf8))
         #expect(response.trailers == ["x-sum: 7"])
     }
 
+    @Test func `the bytes on the wire include interim heads and trailers`() throws {
+        let hint = wire("HTTP/1.1 103 Early Hints", "Link: </a.css>; rel=preload")
+        let body =
+            wire("HTTP/1.1 200 OK", "Content-Type: image/png", "Transfer-Encoding: chunked")
+            + Array("3\r\nabc\r\n0\r\n".utf8)
+        let origin = try Origin { request, connection in
+            let isPlain = request.target == "/plain"
+            let end = isPlain ? "\r\n" : "X-Sum: 7\r\n\r\n"
+            connection.send((isPlain ? [] : hint) + body + Array(end.utf8))
+        }
+        let proxy = try TestProxy(origin, isLogged: true)
+        let peer = try proxy.connectHTTP2()
+        for (stream, target) in [(1, "/plain"), (3, "/image")] as [(Int32, String)] {
+            peer.request(stream, target)
+            #expect(peer.response(stream)?.text == "abc")
+        }
+        let sent = proxy.lastLines().compactMap { line in
+            line.firstMatch(of: /"wire_bytes":([0-9]+)/).flatMap { Int($0.output.1) }
+        }
+        try #require(sent.count == 2)
+        // Field lines count as they are before HPACK.
+        #expect(sent[1] - sent[0] == "link: </a.css>; rel=preload\r\nx-sum: 7\r\n".utf8.count)
+    }
+
     @Test func `trailers follow a held response too`() throws {
         let proxy = try TestProxy(
             wire("HTTP/1.1 200 OK", "Content-Type: application/json", "Transfer-Encoding: chunked")
