@@ -68,7 +68,16 @@ package enum NormalPath {
 }
 
 /// Percent-encoding of URLs (RFC 3986 section 2.1).
-enum PercentEncoding {
+package enum PercentEncoding {
+    /// Returns a text as browsers and curl write it in a URL: with every byte encoded that URLs exclude.
+    package static func encoded(_ text: String) -> String {
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            if ASCII.isVisible(byte) { bytes.append(byte) } else { append(byte, to: &bytes) }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// Returns true for the characters that no URL needs to encode (RFC 3986 section 2.3).
     static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {

@@ -20,7 +20,7 @@ internal import Testing
         func purge(_ arguments: String...) throws -> ProcessResult {
             try RunningProcess.run(["purge", "--config", "\(folder.path)/dictum.yaml"] + arguments)
         }
-        for path in ["/feed", "/other"] { _ = try proxy.curl(path, "-H", "Accept-Encoding: gzip") }
+        for path in ["/feed", "/other", "/%C3%A9"] { _ = try proxy.curl(path, "-H", "Accept-Encoding: gzip") }
         #expect(
             try purge("--path", "/feed", "--dry-run").text.hasPrefix(
                 "1 version would be removed on this node, "))
@@ -37,7 +37,9 @@ internal import Testing
         let asked = try RunningProcess.run(["purge", "--admin", socket, "--path", "/feed", "--dry-run"])
         #expect(asked.status == 0, "an address as the configuration has it: \(asked.errors)")
         let beyond = try purge("--path", "/é", "--dry-run")
-        #expect(beyond.status == 0, "a character beyond ASCII is escaped: \(beyond.errors)")
+        #expect(
+            beyond.text.hasPrefix("1 version would be removed"),
+            "a character beyond ASCII is found as clients send it: \(beyond.errors)")
         #expect(try purge().status == 64)
         #expect(try purge("--user", "cookie:a=b").errors.contains("--user needs --host"))
     }

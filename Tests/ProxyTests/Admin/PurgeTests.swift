@@ -76,6 +76,14 @@ extension TestProxy {
         for target in all { #expect(try proxy.usesFirst(target, ann) == !gone.contains(target), "\(target)") }
     }
 
+    @Test(arguments: ["/caf%C3%A9", "/caf%25C3%25A9"])
+    func `a path is found as people write it, and as clients send it`(path: String) throws {
+        let proxy = try proxy()
+        _ = try proxy.fetch("/caf%C3%A9")
+        #expect(try proxy.purged("path=\(path)").removedVersions == 1)
+        #expect(try !proxy.usesFirst("/caf%C3%A9"))
+    }
+
     @Test func `one user's versions go, and another's stay`() throws {
         let proxy = try proxy()
         for user in [ann, bob] { _ = try proxy.fetch("/account/inbox", user) }

@@ -15,6 +15,16 @@ import Testing
         ChainKey(authority: "api.example", scope: .private(tag), match: "/account")
     }
 
+    @Test(arguments: [
+        ("/\u{E9}", "/%C3%A9"), ("/a b\u{7F}", "/a%20b%7F"), ("/%C3%A9/%c3%a9", "/%C3%A9/%c3%a9"),
+        ("/a\"{b}~", "/a\"{b}~"),
+    ])
+    func `a path is read as browsers and curl send it`(written: String, path: String) throws {
+        var order = PurgeOrder()
+        try order.add(.path, written)
+        #expect(order == PurgeOrder(path: path))
+    }
+
     @Test func `log-outs that are carried out together take of each user what came before its own`() throws {
         let users = try [1, 2].map { try #require(IdentityTag(bytes: [UInt8](repeating: $0, count: 32))) }
         var purges = PurgeList()

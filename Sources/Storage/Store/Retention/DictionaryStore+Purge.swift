@@ -28,7 +28,7 @@ package struct PurgeOrder: Sendable, Equatable {
         package let expectation: String
     }
 
-    /// Adds a condition as an operator writes it.
+    /// Adds a condition as an operator writes it; a path may have characters that clients encode in requests.
     package mutating func add(_ condition: Condition, _ value: String) throws(ConditionError) {
         switch condition {
         case .host: host = value.lowercased()
@@ -36,7 +36,7 @@ package struct PurgeOrder: Sendable, Equatable {
             guard value.hasPrefix("/"), !value.contains("?") else {
                 throw ConditionError(expectation: "begins with / and has no query")
             }
-            path = value
+            path = PercentEncoding.encoded(value)
         case .route: route = value
         }
     }
