@@ -26,14 +26,4 @@ package struct RedisSettings: Sendable, Equatable {
     package init(address: Address) {
         self.address = address
     }
-
-    /// The address for messages, without user and password.
-    package var text: String {
-        switch address {
-        case .host(let host, let port):
-            let authority = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-            return "\(usesTLS ? "rediss" : "redis")://\(authority)/\(database)"
-        case .unix(let path): return "unix://\(path)"
-        }
-    }
 }

@@ -25,6 +25,17 @@ extension RedisSettings {
         }
     }
 
+    /// The URL of the address without user and password, for messages and reports.
+    package var text: String {
+        switch address {
+        case .host(let host, let port):
+            let authority = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+            return "\(usesTLS ? "rediss" : "redis")://\(authority)/\(database)"
+        case .unix(let path):
+            return "unix://\(Self.encoded(path))" + (database == 0 ? "" : "?db=\(database)")
+        }
+    }
+
     private init(authorityAndPath text: Substring) throws(RedisURLMistake) {
         let authority = text.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         let path = text[authority.endIndex...].prefix { $0 != "?" && $0 != "#" }
@@ -86,6 +97,15 @@ extension RedisSettings {
         guard let number = Int(text), 0...65_535 ~= number, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 })
         else { throw .badDatabase }
         return number
+    }
+
+    /// Encodes all bytes that may mean something in a URL or in YAML.
+    private static func encoded(_ path: String) -> String {
+        path.utf8.map { byte -> String in
+            let isPlain = ASCII.isAlphanumeric(byte) || "/-._~".utf8.contains(byte)
+            let digits = String(byte, radix: 16, uppercase: true)
+            return isPlain ? String(Unicode.Scalar(byte)) : (byte < 16 ? "%0" : "%") + digits
+        }.joined()
     }
 
     /// Decodes `%XX`; nil for an invalid escape or text.

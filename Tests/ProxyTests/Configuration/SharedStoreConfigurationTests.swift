@@ -63,6 +63,17 @@ internal import Testing
     }
 
     @Test(arguments: [
+        "unix:/run/a%20%23b", "unix:/run/a%2520b", "unix:/run/a%3Fdb=1", "unix:/run/%C3%A9:",
+        "unix:/run/redis.sock?db=2", "rediss://[::1]:7000/3",
+    ])
+    func `the effective configuration has a URL of the same server`(url: String) throws {
+        let given = try configuration("store: {shared: \"\(url)\"}")
+        let shown = EffectiveConfiguration(given)
+        let again = try Configuration.parse(Array(shown.yaml.utf8))
+        #expect(again.store.shared == given.store.shared && shown.redacted.isEmpty, "\(shown.yaml)")
+    }
+
+    @Test(arguments: [
         ("http://host", "not the URL"), ("redis:host", "not the URL"), ("host:6379", "not the URL"),
         ("redis://host:0", "the port is invalid"), ("redis://host:99999", "the port is invalid"),
         ("redis://host:+6379", "the port is invalid"), ("redis://u:hush%+fb@host", "invalid escape"),
