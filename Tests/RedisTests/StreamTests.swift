@@ -158,17 +158,43 @@ struct StreamTests {
         let queue = DispatchQueue(label: "a slow receiver")
         queue.suspend()
         test.follow("news", on: queue)
-        func reads() throws -> Int {
-            let line = try server.command("INFO", "commandstats").split(whereSeparator: \.isNewline)
-                .first { $0.hasPrefix("cmdstat_xread:calls=") }
-            return line.flatMap { Int($0.drop { $0 != "=" }.dropFirst().prefix { $0 != "," }) } ?? 0
-        }
-        try waitUntil("the first read") { try reads() == 1 }
+        try waitUntil("the first read") { try reads(server) == 1 }
         for _ in 0..<200 { _ = try test.ask(RedisCommand("PING")) }
-        #expect(try reads() == 1 && test.seen.isEmpty)
+        #expect(try reads(server) == 1 && test.seen.isEmpty)
         queue.resume()
         try test.waitFor(.caughtUp)
         #expect(test.values == (0..<1_000).map(String.init))
+    }
+
+    private func reads(_ server: RedisServer) throws -> Int {
+        let line = try server.command("INFO", "commandstats").split(whereSeparator: \.isNewline)
+            .first { $0.hasPrefix("cmdstat_xread:calls=") }
+        return line.flatMap { Int($0.drop { $0 != "=" }.dropFirst().prefix { $0 != "," }) } ?? 0
+    }
+
+    /// A client that may be gone.
+    private struct Trace {
+        weak var client: RedisClient?
+    }
+
+    @Test func `nothing keeps an ended client that followed a stream`() throws {
+        let server = try RedisServer()
+        try add(server, "news", "9", isLast: true)
+        let queue = DispatchQueue(label: "a slow receiver")
+        queue.suspend()
+        let ended = try endedClient(of: server, on: queue)
+        // Its follower would go on now.
+        queue.resume()
+        try waitUntil("the client is gone", seconds: 60) { ended.client == nil }
+    }
+
+    /// Follows a stream until entries wait for the receiver, and ends the client.
+    private func endedClient(of server: RedisServer, on queue: DispatchQueue) throws -> Trace {
+        let test = try TestClient(server)
+        test.follow("news", on: queue)
+        try waitUntil("the first read") { try reads(server) == 1 }
+        for _ in 0..<200 { _ = try test.ask(RedisCommand("PING")) }
+        return Trace(client: test.client)
     }
 
     @Test func `entries say when they were appended, however late they are read or handled`() throws {

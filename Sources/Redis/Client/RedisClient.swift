@@ -132,7 +132,8 @@ package final class RedisClient: Sendable {
 
     /// Has a follower go on once its queue has taken all events.
     func goOn(_ place: Int, round: Int) {
-        loop.execute { [self] core in lanes(on: core)?.goOn(place, round: round) }
+        // Weak: a loop that has ended keeps this for as long as the client keeps the loop.
+        loop.execute { [weak self] core in self?.lanes(on: core)?.goOn(place, round: round) }
     }
 
     // MARK: The lanes' events

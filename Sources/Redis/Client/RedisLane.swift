@@ -3,7 +3,7 @@ internal import Primitives
 
 /// One connection to the server that is made again whenever it ends, and the commands that wait on it.
 ///
-/// Confined to its loop. Its core holds it until `close`.
+/// Confined to its loop. Its core holds it until `close`; it does not hold its owner.
 final class RedisLane: Handler {
     /// The terms of one kind of lane; times are in milliseconds.
     struct Terms {
@@ -45,7 +45,7 @@ final class RedisLane: Handler {
     let core: EventLoop.Core
     let terms: Terms
     private let client: RedisClient
-    private let owner: any RedisLaneOwner
+    private weak var owner: (any RedisLaneOwner)?
     private var token = Token.none
     private var phase = Phase.pausing
     private(set) var breaker = CircuitBreaker()
@@ -81,7 +81,7 @@ final class RedisLane: Handler {
         breaker.beginTrial()
         phase = .resolving
         phaseEnd = nil
-        owner.laneChanged(self)
+        owner?.laneChanged(self)
         client.resolver.resolve(client.settings) { [loop = core.loop, token] result in
             loop.execute { core in core.handler(token, as: RedisLane.self)?.resolved(result) }
         }
@@ -150,7 +150,7 @@ final class RedisLane: Handler {
     private func becomeReady() {
         phase = .ready
         phaseEnd = nil
-        owner.laneChanged(self)
+        owner?.laneChanged(self)
     }
 
     // MARK: Ends
@@ -162,7 +162,7 @@ final class RedisLane: Handler {
         phase = .pausing
         phaseEnd = core.now + breaker.pause(chance: Double.random(in: 0...1))
         drop()
-        owner.laneFailed(self, cause)
+        owner?.laneFailed(self, cause)
         updateDeadline()
     }
 
