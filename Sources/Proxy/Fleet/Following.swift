@@ -5,8 +5,8 @@ internal import Storage
 
 /// What a node has learnt of the others; a pure value.
 struct Following: Sendable {
-    /// The version of each chain that is to be fetched in advance.
-    private var newest: [ChainKey: SharedName] = [:]
+    /// The version of each chain that is to be fetched in advance, and the time until which it may wait, in milliseconds.
+    private var newest: [ChainKey: (name: SharedName, end: Int64)] = [:]
     private var fetched = TokenBucket()
     private var paces: [ChainKey: FetchPace] = [:]
     /// The last entry about holders that was counted, so that none counts twice when a stream begins again.
@@ -26,6 +26,8 @@ struct Following: Sendable {
     private(set) var repetition = 0
 
     private static let chainsMax = 1024
+    /// The time for which a version waits for its fetch: longer pauses are those of chains whose versions nobody uses.
+    private static let waitMilliseconds: Int64 = 10_000
 
     /// The bytes of fetches in advance.
     private static let fetchRate = TokenBucket.Shape(perSecond: 8_000_000)
@@ -39,36 +41,59 @@ struct Following: Sendable {
     /// Notes that a chain has a new version; returns true if its fetch must be scheduled.
     ///
     /// A later version of the chain takes its place, since it is what clients get from now on.
-    mutating func noteNewest(_ name: SharedName, of chain: ChainKey) -> Bool {
+    mutating func noteNewest(_ name: SharedName, of chain: ChainKey, now: Int64) -> Bool {
         guard newest.count < Self.chainsMax || newest[chain] != nil else { return false }
-        return newest.updateValue(name, forKey: chain) == nil
+        return newest.updateValue((name, now + Self.waitMilliseconds), forKey: chain) == nil
     }
 
-    /// Takes the version of a chain that is to be fetched; nil if that would be too much, or too soon.
+    /// What is to be done about the newest version of a chain.
+    enum Turn: Equatable {
+        case fetch(SharedName)
+        /// Ask again after this time, since a fetch would be too much, or too soon.
+        case wait(milliseconds: Int64)
+        /// There is none, it is here, or its time is over before it may be fetched.
+        case nothing
+    }
+
+    /// Returns what is to be done about the newest version of a chain, whose time has come.
     ///
     /// Where every client has bodies of its own, nobody would use the newest one. So the pause after a fetch is doubled
     /// as long as the versions of former fetches stay unused.
     ///
-    /// - Parameter isUsed: Tells whether this node has made a delta over a version.
+    /// - Parameters:
+    ///   - isHere: Tells whether this node has a version.
+    ///   - isUsed: Tells whether this node has made a delta over a version.
     mutating func takeNewest(
-        of chain: ChainKey, isUsed: (SharedName) -> Bool, bytes: (SharedName) -> Int, now: Int64
-    ) -> SharedName? {
+        of chain: ChainKey, isHere: (SharedName) -> Bool, isUsed: (SharedName) -> Bool,
+        bytes: (SharedName) -> Int, now: Int64
+    ) -> Turn {
+        guard let (name, end) = newest.removeValue(forKey: chain), !isHere(name) else { return .nothing }
         var pace = paces[chain] ?? FetchPace()
-        guard let name = newest.removeValue(forKey: chain), now >= pace.next,
-            fetched.take(bytes(name), at: Self.fetchRate, now: now * 1_000_000) == nil
-        else { return nil }
+        if let wait = pace.wait(now: now) ?? waitForRate(bytes(name), now: now) {
+            guard now + wait <= end else { return .nothing }
+            newest[chain] = (name, end)
+            return .wait(milliseconds: wait)
+        }
         pace.note(name, isUsed: isUsed, now: now)
         if paces.count >= Self.chainsMax, paces[chain] == nil { paces = [:] }
         paces[chain] = pace
-        return name
+        return .fetch(name)
+    }
+
+    /// Takes bytes to fetch; returns the milliseconds to wait, and takes none, if they are too many for now.
+    private mutating func waitForRate(_ bytes: Int, now: Int64) -> Int64? {
+        fetched.take(bytes, at: Self.fetchRate, now: now * 1_000_000).map { ($0 + 999_999) / 1_000_000 }
     }
 
     /// The pauses between the fetches for one chain; times are in milliseconds.
     private struct FetchPace: Sendable {
         private static let pauses: ClosedRange<Int64> = 1_000...300_000
-        private(set) var next: Int64 = 0
+        private var next: Int64 = 0
         private var pause = pauses.lowerBound
         private var last: SharedName?
+
+        /// Returns the time until the next fetch; nil if that may be now.
+        func wait(now: Int64) -> Int64? { now < next ? next - now : nil }
 
         /// Notes that a version is fetched now.
         mutating func note(_ name: SharedName, isUsed: (SharedName) -> Bool, now: Int64) {

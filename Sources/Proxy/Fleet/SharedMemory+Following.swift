@@ -126,24 +126,35 @@ extension SharedMemory {
         }
         guard isNew, announcedAt > now - 10, let chain = news.chain,
             store.isInDemand(chain, since: now - 3600),
-            following.withLock({ $0.noteNewest(news.name, of: chain) })
+            following.withLock({ $0.noteNewest(news.name, of: chain, now: Self.nowMilliseconds) })
         else { return }
         // Within this time this node has mostly got the same body from its upstream.
-        let pause = DispatchTimeInterval.milliseconds(.random(in: 300...1000))
-        work.asyncAfter(deadline: .now() + pause) { [weak self] in self?.fetchNewest(of: chain) }
+        fetchNewest(of: chain, afterMilliseconds: .random(in: 300...1000))
+    }
+
+    private static var nowMilliseconds: Int64 { SystemClock.monotonicNanoseconds / 1_000_000 }
+
+    private func fetchNewest(of chain: ChainKey, afterMilliseconds milliseconds: Int) {
+        work.asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
+            self?.fetchNewest(of: chain)
+        }
     }
 
     private func fetchNewest(of chain: ChainKey) {
-        let now = SystemClock.monotonicNanoseconds / 1_000_000
-        let name = following.withLock { following in
+        let turn = following.withLock { following in
             following.takeNewest(
-                of: chain, isUsed: { store.version($0, chain: chain)?.lastDeltaBytes != nil },
-                bytes: { name in state.withLock { $0.index.news(of: name)?.bytes ?? 0 } }, now: now)
+                of: chain, isHere: { store.version($0, chain: chain) != nil },
+                isUsed: { store.version($0, chain: chain)?.lastDeltaBytes != nil },
+                bytes: { name in state.withLock { $0.index.news(of: name)?.bytes ?? 0 } },
+                now: Self.nowMilliseconds)
         }
-        guard let name, let key = names.key(of: name), client.isAvailable,
-            store.version(name, chain: chain) == nil
-        else { return }
-        get(name, key: key, .background)
+        switch turn {
+        case .fetch(let name):
+            guard let key = names.key(of: name), client.isAvailable else { return }
+            get(name, key: key, .background)
+        case .wait(let milliseconds): fetchNewest(of: chain, afterMilliseconds: Int(milliseconds))
+        case .nothing: break
+        }
     }
 
     /// Writes a version again that another node misses, if this node has it.

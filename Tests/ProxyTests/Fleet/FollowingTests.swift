@@ -18,9 +18,11 @@ internal import Testing
     private func fetches(seconds: Int, isUsed: @escaping (SharedName) -> Bool) -> [Int] {
         var following = Following()
         return (0..<seconds).filter { second in
-            _ = following.noteNewest(name(second), of: chain)
+            let (now, newest) = (Int64(second) * 1000, name(second))
+            _ = following.noteNewest(newest, of: chain, now: now)
             return following.takeNewest(
-                of: chain, isUsed: isUsed, bytes: { _ in 1000 }, now: Int64(second) * 1000) != nil
+                of: chain, isHere: { _ in false }, isUsed: isUsed, bytes: { _ in 1000 }, now: now)
+                == .fetch(newest)
         }
     }
 
@@ -91,26 +93,76 @@ internal import Testing
         var following = Following()
         var seconds: [Int] = []
         for second in 0..<100 {
-            _ = following.noteNewest(name(second), of: chain)
-            let taken = following.takeNewest(
-                of: chain, isUsed: { used.contains($0) }, bytes: { _ in 1000 }, now: Int64(second) * 1000)
-            if taken != nil { seconds.append(second) }
-            if second == 31, let taken { used.insert(taken) }
+            let (now, newest) = (Int64(second) * 1000, name(second))
+            _ = following.noteNewest(newest, of: chain, now: now)
+            let turn = following.takeNewest(
+                of: chain, isHere: { _ in false }, isUsed: { used.contains($0) }, bytes: { _ in 1000 },
+                now: now)
+            guard turn == .fetch(newest) else { continue }
+            seconds.append(second)
+            if second == 31 { used.insert(newest) }
         }
         #expect(seconds.prefix(7) == [0, 1, 3, 7, 15, 31, 63])
         #expect(seconds.dropFirst(7).first == 64)
     }
 
-    @Test func `what is fetched in advance has eight megabytes a second, over all chains`() {
-        var following = Following()
-        func isFetched(_ number: Int, at second: Int64) -> Bool {
-            let chain = ChainKey(authority: "api.test", match: "/\(number)")
-            _ = following.noteNewest(name(number), of: chain)
+    /// The decisions about versions of one size that nobody uses.
+    private struct Turns {
+        private var following = Following()
+        let bytes: Int
+
+        init(bytes: Int) { self.bytes = bytes }
+
+        /// Notes a version, if one is given, and takes the newest one of its chain.
+        mutating func take(
+            _ name: SharedName?, of chain: ChainKey, isHere: Bool = false, at milliseconds: Int64
+        ) -> Following.Turn {
+            if let name { _ = following.noteNewest(name, of: chain, now: milliseconds) }
             return following.takeNewest(
-                of: chain, isUsed: { _ in true }, bytes: { _ in 4_000_000 }, now: second * 1_000) != nil
+                of: chain, isHere: { _ in isHere }, isUsed: { _ in false }, bytes: { [bytes] _ in bytes },
+                now: milliseconds)
         }
-        #expect((0..<3).map { isFetched($0, at: 10) } == [true, true, false])
-        #expect(isFetched(3, at: 11))
+    }
+
+    @Test func `what is fetched in advance has eight megabytes a second, over all chains`() {
+        var turns = Turns(bytes: 4_000_000)
+        let chains = (0..<3).map { ChainKey(authority: "api.test", match: "/\($0)") }
+        let first = (0..<3).map { turns.take(name($0), of: chains[$0], at: 10_000) }
+        #expect(first == [.fetch(name(0)), .fetch(name(1)), .wait(milliseconds: 500)])
+        let later = turns.take(nil, of: chains[2], at: 10_500)
+        #expect(later == .fetch(name(2)))
+    }
+
+    @Test func `a version that comes too soon is fetched later, or the one that takes its place`() {
+        var turns = Turns(bytes: 1_000)
+        let taken = [
+            turns.take(name(0), of: chain, at: 0), turns.take(name(1), of: chain, at: 400),
+            turns.take(name(2), of: chain, at: 999), turns.take(nil, of: chain, at: 1_000),
+            turns.take(nil, of: chain, at: 9_000),
+        ]
+        #expect(
+            taken == [
+                .fetch(name(0)), .wait(milliseconds: 600), .wait(milliseconds: 1), .fetch(name(2)), .nothing,
+            ])
+    }
+
+    @Test func `a version waits for at most ten seconds`() {
+        var turns = Turns(bytes: 1_000)
+        for second in [0, 1, 3, 7, 15] as [Int64] {
+            let turn = turns.take(name(0), of: chain, at: second * 1_000)
+            #expect(turn == .fetch(name(0)))
+        }
+        // The pause ends at 31 seconds.
+        let early = [turns.take(name(1), of: chain, at: 20_999), turns.take(nil, of: chain, at: 20_999)]
+        #expect(early == [.nothing, .nothing])
+        let late = turns.take(name(1), of: chain, at: 21_000)
+        #expect(late == .wait(milliseconds: 10_000))
+    }
+
+    @Test func `a version that is here already takes nothing of what others may have`() {
+        var turns = Turns(bytes: 8_000_000)
+        let taken = (0..<3).map { turns.take(name($0), of: chain, isHere: $0 < 2, at: 10_000) }
+        #expect(taken == [.nothing, .nothing, .fetch(name(2))])
     }
 
     @Test func `another key, and a clock that is wrong, are told once`() {

@@ -117,16 +117,19 @@ struct SharedMemoryTests {
         #expect(try fleet.fetch(1, version: 2, over: 0, from: 0)["Use-As-Dictionary"] != nil)
     }
 
-    @Test func `a node fetches the newest version of a chain in demand before a client names it`() throws {
+    @Test func `a node fetches each new version of a chain in demand before a client names it`() throws {
         let fleet = try TestFleet(2)
         for node in 0..<2 { try fleet.fetch(node, version: 0) }
         try fleet.untilKnown(1)
         _ = try fleet.fetch(1, version: 0, over: 0, from: 0)
-        try fleet.fetch(0, version: 1)
-        try waitUntil("the node has fetched it") {
-            fleet.memory(fleet.nodes[1])?.statistics.fetches[.hit] == 1
+        // The second comes too soon after the first, and waits.
+        for version in 1...2 {
+            try fleet.fetch(0, version: version)
+            try waitUntil("the node has fetched version \(version)") {
+                fleet.memory(fleet.nodes[1])?.statistics.fetches[.hit] == version
+            }
         }
-        #expect(try isDelta(fleet.fetch(1, version: 2, over: 1, from: 0), of: 2, over: 1))
+        #expect(try isDelta(fleet.fetch(1, version: 3, over: 2, from: 0), of: 3, over: 2))
         #expect(fleet.lookUps(1, .hit) == 0)
     }
 
