@@ -131,7 +131,7 @@ extension SharedMemory {
 
     /// A version on its way to the shared store.
     private struct Writing: Sendable {
-        let version: SharableVersion
+        var version: SharableVersion
         let name: SharedName
         let news: SharedNews
         let keys: [String]
@@ -167,7 +167,9 @@ extension SharedMemory {
         let record = version.record
         guard !isPurged(record) else { return nil }
         guard !state.withLock({ $0.index.contains(name) }) else {
-            counters.withLock { $0.alreadyThere += 1 }
+            counters.withLock { counters in
+                if version.isWritten { counters.published += 1 } else { counters.alreadyThere += 1 }
+            }
             return nil
         }
         var news = SharedNews(of: record, named: name)
@@ -198,12 +200,14 @@ extension SharedMemory {
     /// Announces the versions that the shared store has taken.
     private func written(_ writings: [Writing], _ result: Result<[RESPValue], RedisFailure>) {
         guard case .success(let replies) = result else { return repeatLater(writings) }
-        var (place, taken, written, known, short, purged) = (0, [SharedNews](), 0, 0, [String](), [String]())
-        for writing in writings {
+        var noted = writings
+        var (place, taken, short, purged) = (0, [SharedNews](), [String](), [String]())
+        var counts = (written: 0, known: 0, failed: 0)
+        for (index, writing) in writings.enumerated() {
             let own = replies[place..<min(place + writing.commands.count, replies.count)]
             place += writing.commands.count
             guard own.count == writing.commands.count, own.allSatisfy({ $0.isOK || $0 == .null }) else {
-                counters.withLock { $0.publishFailures += 1 }
+                counts.failed += 1
                 continue
             }
             // An order that came meanwhile has removed its keys before they were written.
@@ -212,20 +216,24 @@ extension SharedMemory {
                 if !own.contains(.null) { purged += writing.keys }
                 continue
             }
-            if own.last == .null { known += 1 } else { written += 1 }
+            if own.last != .null { noted[index].version.isWritten = true }
+            // Behind an announcement that failed, this node finds what it has written itself.
+            if noted[index].version.isWritten { counts.written += 1 } else { counts.known += 1 }
             // The node that was first may have written it for a short time.
             if !writing.news.isProvisional, own.contains(.null) { short += writing.keys }
             // The node that was first may not have announced it.
             if !state.withLock({ $0.index.contains(writing.name) }) { taken.append(writing.news) }
         }
-        counters.withLock { counters in
-            counters.alreadyThere += known
-            counters.published += written
-        }
         delete(purged.map { Array($0.utf8) })
         lengthenLives(of: short)
-        announce(taken) { [self] isAnnounced in
-            guard isAnnounced else { return repeatLater(writings) }
+        announce(taken) { [self, noted, counts] isAnnounced in
+            // They count once, at the end.
+            guard isAnnounced else { return repeatLater(noted) }
+            counters.withLock { counters in
+                counters.published += counts.written
+                counters.alreadyThere += counts.known
+                counters.publishFailures += counts.failed
+            }
             publications.withLock { $0.noteSuccess() }
             endPublication()
         }

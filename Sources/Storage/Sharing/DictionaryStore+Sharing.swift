@@ -9,6 +9,8 @@ package struct SharableVersion: Sendable {
     package var isProvisional: Bool { version.isProvisional }
     let facts: VersionFacts
     package let body: Body
+    /// True once this node has written it to the shared store.
+    package var isWritten = false
 
     package var record: SharedRecord {
         SharedRecord(chain: version.chainKey, facts: facts, rank: version.rank, body: body)

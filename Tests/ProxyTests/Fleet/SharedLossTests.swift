@@ -13,11 +13,9 @@ internal import Testing
     private static let hello =
         "%4\r\n+server\r\n+redis\r\n+version\r\n+7.0.15\r\n+mode\r\n+standalone\r\n+role\r\n+master\r\n"
 
-    @Test(arguments: [true, false])
-    func `a change of holders is told again only if it is surely not there`(isExecuted: Bool) throws {
-        let folder = try TemporaryFolder()
-        let listener = try WireListener(path: folder.path + "/socket")
-        let told = Guarded(0)
+    /// Accepts connections at a socket, and sends the reply to each command; ends a connection where that is nil.
+    private func serve(at path: String, _ reply: @escaping @Sendable ([String]) -> String?) throws {
+        let listener = try WireListener(path: path)
         Thread.detachNewThread {
             while let socket = try? listener.accept() {
                 Thread.detachNewThread {
@@ -25,27 +23,43 @@ internal import Testing
                         switch words.first {
                         case "HELLO": socket.send(Self.hello)
                         case "PING": socket.send("+PONG\r\n")
-                        case "XADD":
-                            told.withLock { $0 += 1 }
-                            // The reply is lost with the connection.
-                            guard !isExecuted else { return }
-                            socket.send("-OOM command not allowed\r\n")
-                        default: socket.send("+OK\r\n")
+                        default:
+                            guard let text = reply(words) else { return }
+                            socket.send(text)
                         }
                     }
                 }
             }
         }
-        let memory = try SharedMemory.ofTest(at: folder.path + "/socket")
-        defer { memory.client.stop() }
+    }
+
+    private func memory(at path: String) throws -> SharedMemory {
+        let memory = try SharedMemory.ofTest(at: path)
         memory.store.share(with: StoreListener(admitted: { _, _ in }, established: { _ in }))
         memory.client.start()
-        let client = memory.client
-        func untilAvailable() throws {
-            try waitUntil("the client is available") { client.isAvailable && client.isBackgroundAvailable }
+        return memory
+    }
+
+    private func untilAvailable(_ client: RedisClient) throws {
+        try waitUntil("the client is available") { client.isAvailable && client.isBackgroundAvailable }
+    }
+
+    private let chain = ChainKey(authority: "api.test", match: "/feed")
+
+    @Test(arguments: [true, false])
+    func `a change of holders is told again only if it is surely not there`(isExecuted: Bool) throws {
+        let folder = try TemporaryFolder()
+        let told = Guarded(0)
+        try serve(at: folder.file("socket")) { words in
+            guard words.first == "XADD" else { return "+OK\r\n" }
+            told.withLock { $0 += 1 }
+            // The reply is lost with the connection.
+            return isExecuted ? nil : "-OOM command not allowed\r\n"
         }
-        try untilAvailable()
-        let chain = ChainKey(authority: "api.test", match: "/feed")
+        let memory = try memory(at: folder.file("socket"))
+        let client = memory.client
+        defer { client.stop() }
+        try untilAvailable(client)
         let version = try memory.store.adopt(SharedRecord.ofTest(1, in: chain), holders: 1, now: 1_000)
         memory.store.offered(version, over: nil, now: SystemClock.unixSeconds)
         try waitUntil("the server has read the change") {
@@ -55,12 +69,40 @@ internal import Testing
         try waitUntil("the command has ended") {
             client.counts.commands[isExecuted ? "lost" : "error"] != nil
         }
-        try untilAvailable()
+        try untilAvailable(client)
         let gate = Gate()
         try client.send([RedisCommand("PING")], .background) { _ in gate.open() }
         try #require(gate.wait())
         // What is given back is given back there.
         memory.work.sync {}
         #expect(memory.store.takeDemand(max: 10, keys: nil).isEmpty == isExecuted)
+    }
+
+    @Test func `a version that is announced only at the second try counts once, as written`() throws {
+        let folder = try TemporaryFolder()
+        let calls = Guarded<[String: Int]>([:])
+        try serve(at: folder.file("socket")) { words in
+            let name = words.first ?? ""
+            let isFirst = calls.withLock { calls in
+                calls[name, default: 0] += 1
+                return calls[name] == 1
+            }
+            return switch name {
+            case "SET": isFirst ? "+OK\r\n" : "_\r\n"
+            case "XADD": isFirst ? "-OOM command not allowed\r\n" : "$3\r\n1-1\r\n"
+            default: "+OK\r\n"
+            }
+        }
+        let memory = try memory(at: folder.file("socket"))
+        defer { memory.client.stop() }
+        try untilAvailable(memory.client)
+        let record = SharedRecord.ofTest(1, in: chain)
+        let version = try memory.store.adopt(record, holders: 1, now: 1_000)
+        memory.publish([memory.store.sharable(version, record.body)])
+        try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }
+        #expect(calls.withLock { [$0["SET"], $0["XADD"]] } == [2, 2])
+        let statistics = memory.statistics
+        #expect(
+            [statistics.published, statistics.alreadyThere, statistics.publishFailures] == [1, 0, 0])
     }
 }
