@@ -59,7 +59,8 @@ package final class ClientDialer {
             let connection = HTTP2ClientConnection(
                 transport, scheme: targetPool.target.scheme, settings: settings, core: core)
         else { return .failure(.connectFailed(SystemError(code: 0))) }
-        http2[targetPool.target] = connection
+        // The former one may still be open, and nobody else would close it.
+        http2.updateValue(connection, forKey: targetPool.target)?.abort()
         return .success(connection)
     }
 

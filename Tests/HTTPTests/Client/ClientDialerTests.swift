@@ -1,0 +1,46 @@
+internal import Primitives
+internal import TestSupport
+internal import Testing
+
+@testable import HTTP
+
+/// The connections of a client that lets servers choose the version of HTTP.
+@Suite(.timeLimit(.minutes(40))) struct ClientDialerTests {
+    /// A dialer, which its loop holds.
+    private final class Holder: Handler {
+        let dialer: ClientDialer
+
+        init(_ dialer: ClientDialer) { self.dialer = dialer }
+    }
+
+    @Test func `an HTTP/2 connection is used again until another one takes its place, and is closed then`()
+        throws
+    {
+        let server = try TestServer { $0.answer("hello") }
+        let target = UpstreamTarget(scheme: .http, authority: "a", endpoint: server.endpoint)
+        let head = try #require(try parseRequest("GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
+        let loop = EventLoop(label: "test.dialer")
+        defer { loop.stop() }
+        let added = loop.call { core -> Token in
+            var settings = ClientSettings()
+            settings.keepAliveTimeout = 600_000
+            return core.add(Holder(ClientDialer(settings: settings, protocols: .http2, core: core)))
+        }
+        let token = try #require(added)
+        func fetch(fresh: Bool) -> String? {
+            let journal = Journal()
+            loop.execute { core in
+                guard let dialer = core.handler(token, as: Holder.self)?.dialer else { return }
+                dialer.connect(to: target, fresh: fresh) { result in
+                    guard case .success(let connection) = result else { return journal.note("failed") }
+                    connection.begin(head, handler: TestResponse(journal))
+                }
+            }
+            return journal.wait { $0.contains { $0 == "end" || $0.hasPrefix("failed") } }.last
+        }
+        for _ in 0..<2 { #expect(fetch(fresh: false) == "end") }
+        #expect(server.count.current == 1)
+        #expect(fetch(fresh: true) == "end")
+        #expect(server.awaitConnections(1))
+    }
+}
