@@ -25,7 +25,6 @@ final class HTTP2Session: AcceptedConnection {
     var waits: HTTP2Waits
     private(set) var ending = Ending.none
     private let application: any Application
-    private let counts: HTTP2Counts
     private let onClose: (HTTP2Session) -> Void
     /// True while the engine reads or writes, when it can do neither again.
     private var isInEngine = false
@@ -57,7 +56,7 @@ final class HTTP2Session: AcceptedConnection {
         transport: any ConnectionTransport, peer: Endpoint?, application: any Application,
         settings: ServerSettings,
         core: EventLoop.Core, isPeerTLS: Bool? = nil, tls: TLSFacts? = nil, firstBytes: [UInt8] = [],
-        counts: HTTP2Counts, onClose: @escaping (HTTP2Session) -> Void
+        onClose: @escaping (HTTP2Session) -> Void
     ) {
         self.peer = peer
         self.application = application
@@ -65,7 +64,6 @@ final class HTTP2Session: AcceptedConnection {
         self.core = core
         self.isPeerTLS = tls == nil ? isPeerTLS : true
         self.tls = tls
-        self.counts = counts
         self.onClose = onClose
         io = ConnectionCore(transport, now: core.now)
         io.putBack(firstBytes)
@@ -137,7 +135,7 @@ final class HTTP2Session: AcceptedConnection {
             isInEngine = false
             if let error {
                 // The section of fields that broke the budget has been counted.
-                if error == .enhanceYourCalm, fieldBytes <= Self.fieldBytesMax { counts.add(.controlFrames) }
+                if error == .enhanceYourCalm, fieldBytes <= Self.fieldBytesMax { count(.controlFrames) }
                 fail(error)
             }
             offset = end
@@ -284,12 +282,12 @@ final class HTTP2Session: AcceptedConnection {
     // MARK: Ends
 
     /// Counts the breach of a limit that concerns one stream.
-    func count(_ limit: HTTP2Limit) { counts.add(limit) }
+    func count(_ limit: HTTP2Limit) { application.count(.limit(limit)) }
 
     /// Ends the connection because the client has exceeded a limit.
     func exceed(_ limit: HTTP2Limit) {
         guard ending != .failed else { return }
-        counts.add(limit)
+        count(limit)
         terminate(.enhanceYourCalm)
     }
 

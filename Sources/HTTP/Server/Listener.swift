@@ -23,14 +23,9 @@ package final class Listener: Handler {
     private var waiting: [ObjectIdentifier: ProxyHeaderReader] = [:]
     /// The connections whose TLS handshake is not complete.
     private var handshakes: [ObjectIdentifier: TLSHandshake] = [:]
-    private let http2Counts = HTTP2Counts()
     private var isStopping = false
     private var onDrained: (() -> Void)?
 
-    package private(set) var acceptedConnections = 0
-    package private(set) var handshakeCounts = TLSHandshakeCounts()
-    /// How often clients have exceeded the limits of HTTP/2 since the start.
-    package var http2LimitCounts: [HTTP2Limit: Int] { http2Counts.values }
     package var openConnections: Int { connections.count + waiting.count + handshakes.count }
     /// The number of connections with a request in progress; O(n).
     package var activeConnections: Int { connections.values.count { $0.isExchanging } }
@@ -106,7 +101,7 @@ package final class Listener: Handler {
     }
 
     private func admit(_ descriptor: consuming Descriptor, from endpoint: Endpoint?, _ core: EventLoop.Core) {
-        acceptedConnections += 1
+        application.count(.accepted)
         let isWithinLimit = count.enter(limit: settings.connectionsMax)
         if !isWithinLimit, settings.tls != nil {
             // A refusal in words would need a handshake first and is not worth it.
@@ -188,7 +183,7 @@ package final class Listener: Handler {
         let session = HTTP2Session(
             transport: transport, peer: peer, application: application, settings: settings, core: core,
             isPeerTLS: isPeerTLS, tls: tls, firstBytes: firstBytes,
-            counts: http2Counts, onClose: { [unowned self] in closed($0) })
+            onClose: { [unowned self] in closed($0) })
         connections[ObjectIdentifier(session)] = session
         return session
     }
@@ -242,7 +237,7 @@ package final class Listener: Handler {
         handshake.start { [unowned self] outcome in
             handshakes[name] = nil
             guard case .success(let facts) = outcome else {
-                handshakeCounts.count(outcome)
+                application.count(.handshake(HandshakeResult(outcome)))
                 return leave(counted)
             }
             let connection: any AcceptedConnection =
@@ -251,9 +246,11 @@ package final class Listener: Handler {
                 : open(transport, peer: peer, tls: facts, core)
             if facts.isEarly {
                 // The outcome of the handshake is not known yet.
-                connection.reportHandshake { [unowned self] in handshakeCounts.count($0) }
+                connection.reportHandshake { [unowned self] in
+                    application.count(.handshake(HandshakeResult($0)))
+                }
             } else {
-                handshakeCounts.count(outcome)
+                application.count(.handshake(HandshakeResult(outcome)))
             }
             begin(connection, counted)
         }
