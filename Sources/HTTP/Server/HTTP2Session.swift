@@ -86,13 +86,6 @@ final class HTTP2Session: AcceptedConnection {
 
     // MARK: Events
 
-    func ready(_ events: Readiness, _ core: EventLoop.Core) {
-        io.note(events)
-        serve()
-    }
-
-    func attend(_ core: EventLoop.Core) { serve() }
-
     /// Has `serve` called at the end of this batch of events.
     func attendSoon() { core.attend(io.token) }
 
@@ -121,8 +114,6 @@ final class HTTP2Session: AcceptedConnection {
         guard let engine, engine.wantsRead else { return false }
         return hasRoom || engine.queuedFrames < HTTP2Settings.streamsMax
     }
-
-    func received(_ count: Int) {}
 
     func consume(_ bytes: Span<UInt8>) -> Int {
         var offset = 0

@@ -76,9 +76,7 @@ final class ServerConnection: AcceptedConnection {
         serve()
     }
 
-    func attend(_ core: EventLoop.Core) { serve() }
-
-    private func serve() {
+    func serve() {
         if handshake != nil { continueHandshake() }
         flush()
         readInput()
