@@ -58,7 +58,7 @@ struct Fetcher: Sendable {
     }
 
     /// Sends a request and decodes its response; if that is an undecodable delta, drops its dictionary and asks once more
-    /// without one.
+    /// without one, which is the last time.
     private func load(
         _ visit: FetchVisit, _ deadline: FetchDeadline
     ) throws(FetchError) -> (FetchVisit, FetchResponse, Body) {
@@ -66,7 +66,7 @@ struct Fetcher: Sendable {
         if let asked = visit.asked, visit.isOfAnotherBody(response) {
             store.remove(asked.record.dictionary)
             warn("the server confirmed another body than the one that is held; the request is sent once more")
-            return try loadPlain(visit.plain, deadline)
+            return try load(visit.plain, deadline)
         }
         do throws(FetchError) {
             return (visit, response, try visit.body(of: response))
@@ -77,14 +77,7 @@ struct Fetcher: Sendable {
             guard failure.asksAgain else { throw error }
             warn("\(error); the dictionary was dropped, and the request is sent once more without one")
         }
-        return try loadPlain(visit.plain, deadline)
-    }
-
-    private func loadPlain(
-        _ visit: FetchVisit, _ deadline: FetchDeadline
-    ) throws(FetchError) -> (FetchVisit, FetchResponse, Body) {
-        let response = try exchange(visit, deadline)
-        return (visit, response, try visit.body(of: response))
+        return try load(visit.plain, deadline)
     }
 
     private func exchange(_ visit: FetchVisit, _ deadline: FetchDeadline) throws(FetchError) -> FetchResponse
