@@ -8,8 +8,15 @@ package struct ClientRecord: Codable, Sendable {
     /// A digest of the request fields on which the response depends (RFC 9111 section 4.1); nil if it answers no request.
     package let selection: String?
 
-    package init(dictionary: CachedDictionary, fields: [ResponseField], selection: String? = nil) {
-        (self.dictionary, self.fields, self.selection) = (dictionary, fields, selection)
+    /// Makes the record of a response with these fields; as a 304, it updates those of `old`.
+    ///
+    /// - Parameter selection: Returns the digest for a response with the given fields; nil by default.
+    package init(
+        dictionary: CachedDictionary, fields sent: [ResponseField], updating old: ClientRecord? = nil,
+        selection: ([ResponseField]) -> String? = { _ in nil }
+    ) {
+        let fields = (old?.fields ?? []).updated(by: sent)
+        (self.dictionary, self.fields, self.selection) = (dictionary, fields, selection(fields))
     }
 
     /// Reads a file; nil if it is damaged, or of another format.
@@ -48,6 +55,12 @@ extension [ResponseField] {
     /// Returns the lines of a field, by its name in lower case.
     package func lines(_ name: String) -> [String] {
         filter { $0.name.lowercased() == name }.map(\.value)
+    }
+
+    /// Returns the stored fields as those of a 304 update them (RFC 9111 section 3.2).
+    package func updated(by sent: [ResponseField]) -> [ResponseField] {
+        let names = Set(sent.map { $0.name.lowercased() })
+        return filter { !names.contains($0.name.lowercased()) } + sent
     }
 }
 

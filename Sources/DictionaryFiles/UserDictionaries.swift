@@ -71,8 +71,8 @@ package actor UserDictionaries {
 
     /// Keeps a dictionary in place of an older one with the same match; others go if needed, also those of other users.
     ///
-    /// Returns false, and keeps nothing, if the dictionary is too large, came stale and would replace a usable one, or all were
-    /// removed since `generation`, or might have been, since there was none.
+    /// Returns false, and keeps nothing, if the dictionary is too large, or all were removed since `generation`, or might have been,
+    /// since there was none. Returns false also if it came stale, and then keeps it unless it would replace a usable one.
     package func keep(_ record: ClientRecord, _ body: Body, generation: Int?) throws -> Bool {
         guard let generation else { return false }
         let json = try record.json()
@@ -89,7 +89,7 @@ package actor UserDictionaries {
             throw error
         }
         limit.apply()
-        return folder.exists
+        return folder.exists && !record.dictionary.cameStale
     }
 
     /// Removes a dictionary; a newer one with the same match stays.

@@ -34,9 +34,9 @@ struct OpenResponse: Sendable {
     func urlResponse(bodyBytes: Int?) throws -> HTTPURLResponse {
         guard let url = request.url else { throw DictionaryClientError.notHTTP }
         var fields: [String: String] = [:]
-        for (name, value) in shownFields {
+        for field in shownFields {
             // RFC 9110 section 5.3: lines of the same name are one list.
-            fields[name] = fields[name].map { $0 + ", " + value } ?? value
+            fields[field.name] = fields[field.name].map { $0 + ", " + field.value } ?? field.value
         }
         if let bodyBytes, isDecoded || confirmed != nil {
             fields["Content-Length"] = "\(bodyBytes)"
@@ -53,19 +53,18 @@ struct OpenResponse: Sendable {
         coding.map { $0 != .identity } ?? exchange.isDecodedByTransport(head, of: request)
     }
 
-    /// RFC 9111 section 3.2: a 304 updates the stored fields.
-    private var shownFields: [(name: String, value: String)] {
-        guard let confirmed else {
-            let hidden = isDecoded ? Self.codingFields : []
-            return head.fields.filter { !hidden.contains($0.name.lowercased()) }
-        }
-        let sent = head.fields.filter { !Self.codingFields.contains($0.name.lowercased()) }
-        let names = Set(sent.map { $0.name.lowercased() })
-        let stored = confirmed.record.fields.filter { !names.contains($0.name.lowercased()) }
-        return stored.map { ($0.name, $0.value) } + sent
+    private var shownFields: [ResponseField] {
+        let sent = fields(without: isDecoded || confirmed != nil ? Self.codingFields : [])
+        return confirmed?.record.fields.updated(by: sent) ?? sent
     }
 
     private static let codingFields = ["content-encoding", "content-length"]
+
+    /// Returns the fields of the head except those with some names, which are in lower case.
+    private func fields(without hidden: [String]) -> [ResponseField] {
+        head.fields.filter { !hidden.contains($0.name.lowercased()) }
+            .map { ResponseField(name: $0.name, value: $0.value) }
+    }
 
     /// Returns the next piece of the body; after the last one, ends the response and returns nil.
     func nextPiece() async throws -> Data? {
@@ -137,17 +136,19 @@ struct OpenResponse: Sendable {
                 fields: { $0 == "last-modified" && !isGet ? [] : head.lines($0) }, of: visit.target,
                 digest: body.digest, bytes: body.count, operation: exchange.operation,
                 confirming: old?.record.dictionary, receivedAt: receivedAt / 1000, storedAt: receivedAt)
-            let fields = storedFields(updating: old)
-            // A later GET of the URL asks for something else than this content did.
-            let selection = isGet ? ClientRecord.selection(completed, fields) : nil
-            let record = ClientRecord(dictionary: dictionary, fields: fields, selection: selection)
+            let record = ClientRecord(
+                dictionary: dictionary, fields: fields(without: Self.unstoredFields), updating: old?.record
+            ) {
+                // A later GET of the URL asks for something else than this content did.
+                isGet ? ClientRecord.selection(completed, $0) : nil
+            }
             let isKept = try await exchange.dictionaries.keep(record, body, generation: generation)
             if dictionary.cameStale {
                 exchange.options.onEvent(.notKept(url, cause: UnkeptCause.stale.rawValue))
             } else if !isKept {
                 exchange.options.onEvent(.notKept(url, cause: "too large, or removed meanwhile"))
             }
-            return isKept && !dictionary.cameStale
+            return isKept
         } catch let cause as UnkeptCause {
             exchange.options.onEvent(.notKept(url, cause: cause.rawValue))
             if let old { await exchange.dictionaries.remove(old.record.dictionary) }
@@ -159,13 +160,7 @@ struct OpenResponse: Sendable {
         }
     }
 
-    /// The fields that the app gets if a 304 confirms the body; no cookies, which belong to one response.
-    private func storedFields(updating old: VerifiedDictionary?) -> [ResponseField] {
-        let dropped =
-            Self.codingFields + ["set-cookie", "use-as-dictionary", "connection", "transfer-encoding"]
-        let sent = head.fields.filter { !dropped.contains($0.name.lowercased()) }
-            .map { ResponseField(name: $0.name, value: $0.value) }
-        let names = Set(sent.map { $0.name.lowercased() })
-        return (old?.record.fields ?? []).filter { !names.contains($0.name.lowercased()) } + sent
-    }
+    /// The fields that the app does not get if a 304 confirms the body; cookies belong to one response.
+    private static let unstoredFields =
+        codingFields + ["set-cookie", "use-as-dictionary", "connection", "transfer-encoding"]
 }

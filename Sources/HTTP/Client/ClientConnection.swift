@@ -61,7 +61,7 @@ package final class ClientConnection: Connection {
 
     package func attend(_ core: EventLoop.Core) { serve() }
 
-    private func serve() {
+    func serve() {
         if state.phase != .connecting {
             // Bytes that came before the request was sent, even in this batch of events, are no response to it:
             // `consume` and `inputEnded` find the connection stale.

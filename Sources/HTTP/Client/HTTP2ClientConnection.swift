@@ -3,7 +3,7 @@ internal import Primitives
 /// One HTTP/2 connection to a server, for one request at a time.
 ///
 /// Confined to its loop. Holds its handler only during an exchange.
-package final class HTTP2ClientConnection: Connection, RequestStream {
+final class HTTP2ClientConnection: Connection, RequestStream {
     private enum Phase {
         case idle, awaitingHead, body, closed
     }
@@ -32,8 +32,8 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
     private var exchanges = 0
     private var hasHeard = false
 
-    package var version: HTTPVersion { .http2 }
-    package var peerKey: [UInt8]? { (io.transport as? TLSTransport)?.peerKey }
+    var version: HTTPVersion { .http2 }
+    var peerKey: [UInt8]? { (io.transport as? TLSTransport)?.peerKey }
 
     /// True while another request can begin.
     var isIdle: Bool { phase == .idle && goAwayCode == nil && !io.endIsNear }
@@ -56,7 +56,7 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
 
     // MARK: The request
 
-    package func begin(_ head: RequestHead, handler: any ResponseHandler) {
+    func begin(_ head: RequestHead, handler: any ResponseHandler) {
         self.handler = handler
         let fields = FieldBlock(head, scheme: scheme == .https ? "https" : "http")
         guard phase == .idle, let stream = engine?.submitRequest(fields), stream > 0 else {
@@ -72,7 +72,7 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
         core.attend(io.token)
     }
 
-    package func abort() {
+    func abort() {
         handler = nil
         if phase != .idle { io.transport?.resetOnClose() }
         close()
@@ -80,14 +80,7 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
 
     // MARK: Events
 
-    package func ready(_ events: Readiness, _ core: EventLoop.Core) {
-        io.note(events)
-        serve()
-    }
-
-    package func attend(_ core: EventLoop.Core) { serve() }
-
-    private func serve() {
+    func serve() {
         readInput()
         flush()
         // Only once everything before the failure has been read: it may be a response.
@@ -114,17 +107,10 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
         writeOutput()
     }
 
-    func wrote(_ outcome: WriteOutcome) {
-        // The server may have responded before it stopped reading, so read first.
-        if case .failed = outcome { io.noteFailedWrite() }
-    }
-
     // MARK: Reading
 
     /// A server that does not read what is due to it is not read either.
     var wantsInput: Bool { isAlive && io.output.count < ConnectionCore.highWaterBytes }
-
-    func received(_ count: Int) {}
 
     func consume(_ bytes: Span<UInt8>) -> Int {
         // The engine must outlive its own call, whatever the handler does.
@@ -175,7 +161,7 @@ package final class HTTP2ClientConnection: Connection, RequestStream {
 
     // MARK: Deadlines
 
-    package func expired(_ core: EventLoop.Core) {
+    func expired(_ core: EventLoop.Core) {
         switch phase {
         case .idle: close()
         case .awaitingHead: fail(.headTimeout)

@@ -61,20 +61,14 @@ package final class RawConnection: Connection {
 
     package func attend(_ core: EventLoop.Core) { serve() }
 
-    private func serve() {
+    func serve() {
         writeOutput()
         readInput()
         // Only once everything before the failure has been read: it may say why.
         if io.isBroken, !io.isReadable { end(.truncated) }
     }
 
-    func wrote(_ outcome: WriteOutcome) {
-        if case .failed = outcome { io.noteFailedWrite() }
-    }
-
     var wantsInput: Bool { isAlive }
-
-    func received(_ count: Int) {}
 
     func consume(_ bytes: Span<UInt8>) -> Int {
         handler?.received(bytes)

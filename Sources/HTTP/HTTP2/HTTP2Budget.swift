@@ -88,12 +88,3 @@ package enum HTTP2Limit: String, CaseIterable, Sendable {
     /// A window that the client does not open.
     case stalledResponse = "stalled-response"
 }
-
-/// How often clients have exceeded each limit.
-///
-/// A class, because a listener and its connections count together. Confined to one loop.
-final class HTTP2Counts {
-    private(set) var values: [HTTP2Limit: Int] = [:]
-
-    func add(_ limit: HTTP2Limit) { values[limit, default: 0] += 1 }
-}

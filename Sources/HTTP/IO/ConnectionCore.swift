@@ -147,10 +147,30 @@ protocol Connection: Handler {
     /// The input has ended with one of `end`, `cutOff` and `failed`.
     func inputEnded(_ outcome: ReadOutcome)
     func wrote(_ outcome: WriteOutcome)
+    /// Does all that can be done now.
+    func serve()
 }
 
 extension Connection {
     var isAlive: Bool { io.transport != nil }
+
+    // MARK: Events, of which a class may have its own
+
+    func ready(_ events: Readiness, _ core: EventLoop.Core) {
+        io.note(events)
+        serve()
+    }
+
+    func attend(_ core: EventLoop.Core) { serve() }
+
+    func received(_ count: Int) {}
+
+    /// The peer may have said something before it stopped reading, so read first.
+    func wrote(_ outcome: WriteOutcome) {
+        if case .failed = outcome { io.noteFailedWrite() }
+    }
+
+    // MARK: Begin and end
 
     /// Watches a transport that another handler had: what came with the end of its work has already left the socket.
     func takeOver(_ transport: any ConnectionTransport) {

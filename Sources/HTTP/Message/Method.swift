@@ -15,30 +15,18 @@ package enum Method: Hashable, Sendable, CustomStringConvertible {
 
     /// Takes a method whose bytes are known to be a token.
     init(token: Span<UInt8>) {
+        // Most are this one, and a comparison costs less than a String.
         if token.equals("GET") {
             self = .get
-        } else if token.equals("HEAD") {
-            self = .head
-        } else if token.equals("POST") {
-            self = .post
-        } else if token.equals("PUT") {
-            self = .put
-        } else if token.equals("DELETE") {
-            self = .delete
-        } else if token.equals("OPTIONS") {
-            self = .options
-        } else if token.equals("TRACE") {
-            self = .trace
-        } else if token.equals("CONNECT") {
-            self = .connect
-        } else if token.equals("PATCH") {
-            self = .patch
-        } else if token.equals("QUERY") {
-            self = .query
-        } else {
-            self = .other(String(token))
+            return
         }
+        let text = String(token)
+        self = Self.registered.first { $0.text == text } ?? .other(text)
     }
+
+    private static let registered: [Method] = [
+        .head, .post, .put, .delete, .options, .trace, .connect, .patch, .query,
+    ]
 
     // Declared, because callers in other modules reach a derived one by its witness.
     @inlinable @inline(__always)

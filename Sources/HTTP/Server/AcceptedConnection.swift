@@ -2,11 +2,8 @@ internal import Primitives
 
 /// A client's connection that a listener has accepted, whatever its version of HTTP.
 protocol AcceptedConnection: Connection {
-    /// The properties of its TLS; nil without TLS.
-    var tls: TLSFacts? { get }
+    var facts: ConnectionFacts { get }
     var settings: ServerSettings { get }
-    /// The rest of the TLS handshake, if requests came before it (RFC 8446 section 2.3); nil once it is complete.
-    var handshake: PendingHandshake? { get set }
     var isExchanging: Bool { get }
     func start()
     /// Ends the connection once its requests have their responses.
@@ -27,7 +24,7 @@ struct PendingHandshake {
 extension AcceptedConnection {
     /// Passes the outcome of the pending handshake to `onEnd`.
     func reportHandshake(to onEnd: @escaping TLSHandshake.Ending) {
-        handshake?.onEnd = onEnd
+        facts.handshake?.onEnd = onEnd
     }
 
     /// Continues the handshake while responses may be in progress.
@@ -40,7 +37,7 @@ extension AcceptedConnection {
         case .wouldBlock: break
         case .early: io.isReadable = true
         case .done:
-            if let tls { endHandshake(.success(tls)) }
+            if let tls = facts.tls { endHandshake(.success(tls)) }
             // Bytes that came with the end of the handshake have already left the socket.
             io.isReadable = true
         case .failed(let failure):
@@ -57,13 +54,13 @@ extension AcceptedConnection {
 
     /// Reports the handshake's outcome once.
     func endHandshake(_ outcome: Result<TLSFacts, TLSFailure>) {
-        exchange(&handshake, with: nil)?.onEnd?(outcome)
+        exchange(&facts.handshake, with: nil)?.onEnd?(outcome)
     }
 
     /// Adds the fields that every response of the server has.
     func complete(_ head: inout ResponseHead) {
         // RFC 6797 section 7.2: only with TLS, and once.
-        if tls != nil, let policy = settings.strictTransportSecurity,
+        if facts.tls != nil, let policy = settings.strictTransportSecurity,
             !head.headers.contains(.strictTransportSecurity)
         {
             head.headers.append(.strictTransportSecurity, policy)

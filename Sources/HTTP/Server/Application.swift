@@ -15,13 +15,26 @@ package protocol Application: AnyObject {
     /// The number is 0 if no client would read the response. Without a call of `send` the connection is closed
     /// silently. Called once per refusal, so that each can be counted.
     func refuse(_ refusal: Refusal, from peer: Endpoint?, send: (ResponseHead, [UInt8]) -> Int)
+
+    /// Counts what a listener or a connection has seen; by default nothing.
+    func count(_ event: ListenerEvent)
 }
 
 extension Application {
+    package func count(_ event: ListenerEvent) {}
+
     /// Counts a refusal without a response.
     func refuseSilently(_ refusal: Refusal, from peer: Endpoint?) {
         refuse(refusal, from: peer) { _, _ in 0 }
     }
+}
+
+/// What is counted of connections besides their requests.
+package enum ListenerEvent: Equatable, Sendable {
+    case accepted
+    case handshake(HandshakeResult)
+    /// The client has exceeded a limit of HTTP/2.
+    case limit(HTTP2Limit)
 }
 
 /// A reason to respond without a request.

@@ -25,7 +25,7 @@ struct HTTP2Waits: Sendable {
 extension HTTP2Session {
     func expired(_ core: EventLoop.Core) {
         waits.armed = .max
-        if let handshake, core.now >= handshake.deadline { return giveUpHandshake() }
+        if let limit = facts.handshake?.deadline, core.now >= limit { return giveUpHandshake() }
         if let lingerUntil = waits.lingerUntil, core.now >= lingerUntil { return close() }
         // Output that came in this turn of the loop has not been offered to the client yet.
         if io.isOutputLate, !io.output.isEmpty {
@@ -57,7 +57,7 @@ extension HTTP2Session {
     }
 
     private var nextDeadline: Int64 {
-        var next = min(handshake?.deadline ?? .max, waits.head?.until ?? .max)
+        var next = min(facts.handshake?.deadline ?? .max, waits.head?.until ?? .max)
         if io.isOutputLate { next = min(next, io.outputPace.deadline) }
         if let lingerUntil = waits.lingerUntil { return min(next, lingerUntil) }
         guard engine != nil else { return next }

@@ -4,18 +4,14 @@ internal import Primitives
 ///
 /// Confined to its loop.
 final class HTTP2Session: AcceptedConnection {
-    let peer: Endpoint?
-    let isPeerTLS: Bool?
-    let tls: TLSFacts?
+    let facts: ConnectionFacts
     let core: EventLoop.Core
     let settings: ServerSettings
-    var attachment: AnyObject?
 
     let io: ConnectionCore
     /// Nil once no further frame is read or written.
     private(set) var engine: FrameEngine?
     var streams = HTTP2Streams()
-    var handshake: PendingHandshake?
     var budget: HTTP2Budget
     /// The bytes that wait for the socket here at most, and as many again in the system.
     private var quota: OutputQuota
@@ -25,7 +21,6 @@ final class HTTP2Session: AcceptedConnection {
     var waits: HTTP2Waits
     private(set) var ending = Ending.none
     private let application: any Application
-    private let counts: HTTP2Counts
     private let onClose: (HTTP2Session) -> Void
     /// True while the engine reads or writes, when it can do neither again.
     private var isInEngine = false
@@ -54,25 +49,20 @@ final class HTTP2Session: AcceptedConnection {
 
     /// Makes a session, which begins with bytes that have been read already.
     init(
-        transport: any ConnectionTransport, peer: Endpoint?, application: any Application,
-        settings: ServerSettings,
-        core: EventLoop.Core, isPeerTLS: Bool? = nil, tls: TLSFacts? = nil, firstBytes: [UInt8] = [],
-        counts: HTTP2Counts, onClose: @escaping (HTTP2Session) -> Void
+        transport: any ConnectionTransport, facts: ConnectionFacts, application: any Application,
+        settings: ServerSettings, core: EventLoop.Core, firstBytes: [UInt8],
+        onClose: @escaping (HTTP2Session) -> Void
     ) {
-        self.peer = peer
+        self.facts = facts
         self.application = application
         self.settings = settings
         self.core = core
-        self.isPeerTLS = tls == nil ? isPeerTLS : true
-        self.tls = tls
-        self.counts = counts
         self.onClose = onClose
         io = ConnectionCore(transport, now: core.now)
         io.putBack(firstBytes)
         budget = HTTP2Budget(now: core.now)
         quota = OutputQuota(now: core.now)
         waits = HTTP2Waits(idleUntil: core.now + settings.headTimeout)
-        if tls?.isEarly == true { handshake = PendingHandshake(deadline: waits.idleUntil) }
     }
 
     func start() {
@@ -88,21 +78,14 @@ final class HTTP2Session: AcceptedConnection {
 
     // MARK: Events
 
-    func ready(_ events: Readiness, _ core: EventLoop.Core) {
-        io.note(events)
-        serve()
-    }
-
-    func attend(_ core: EventLoop.Core) { serve() }
-
     /// Has `serve` called at the end of this batch of events.
     func attendSoon() { core.attend(io.token) }
 
     func serve() {
         bytesAtOnce = 0
-        if handshake != nil {
+        if facts.isEarly {
             continueHandshake()
-            if handshake == nil { beginLateRequests() }
+            if !facts.isEarly { beginLateRequests() }
         }
         readInput()
         beginRequests()
@@ -124,8 +107,6 @@ final class HTTP2Session: AcceptedConnection {
         return hasRoom || engine.queuedFrames < HTTP2Settings.streamsMax
     }
 
-    func received(_ count: Int) {}
-
     func consume(_ bytes: Span<UInt8>) -> Int {
         var offset = 0
         // Frame by frame, because each one may change the meaning of the next.
@@ -137,7 +118,7 @@ final class HTTP2Session: AcceptedConnection {
             isInEngine = false
             if let error {
                 // The section of fields that broke the budget has been counted.
-                if error == .enhanceYourCalm, fieldBytes <= Self.fieldBytesMax { counts.add(.controlFrames) }
+                if error == .enhanceYourCalm, fieldBytes <= Self.fieldBytesMax { count(.controlFrames) }
                 fail(error)
             }
             offset = end
@@ -155,7 +136,7 @@ final class HTTP2Session: AcceptedConnection {
         // RFC 9113 section 8.1.1: DATA against the Content-Length makes the request malformed, so nothing is forwarded yet.
         if stream.awaitEmptyEnd() { return }
         // RFC 8470 section 3: a request that may be a replay waits for the end of the handshake if it asks for a change.
-        if handshake != nil, !stream.mayBeEarly { return streams.lateRequests.append(stream) }
+        if facts.isEarly, !stream.mayBeEarly { return streams.lateRequests.append(stream) }
         // A request that the client takes back with the same bytes never begins (CVE-2023-44487).
         stream.state.isRequestEnded ? streams.newRequests.append(stream) : stream.begin(on: application)
     }
@@ -186,11 +167,11 @@ final class HTTP2Session: AcceptedConnection {
     }
 
     /// Counts a request that the engine has reset.
-    func reportMalformed() { application.refuseSilently(.malformed(.malformedStream), from: peer) }
+    func reportMalformed() { application.refuseSilently(.malformed(.malformedStream), from: facts.peer) }
 
     /// Responds to a stream without a request; as in HTTP/1.1, a client has few of these.
     func refuse(_ refusal: Refusal, send: (ResponseHead, [UInt8]) -> Int) {
-        application.refuse(refusal, from: peer, send: send)
+        application.refuse(refusal, from: facts.peer, send: send)
         if !budget.countReset(now: core.now) { exceed(.resets) }
     }
 
@@ -284,12 +265,12 @@ final class HTTP2Session: AcceptedConnection {
     // MARK: Ends
 
     /// Counts the breach of a limit that concerns one stream.
-    func count(_ limit: HTTP2Limit) { counts.add(limit) }
+    func count(_ limit: HTTP2Limit) { application.count(.limit(limit)) }
 
     /// Ends the connection because the client has exceeded a limit.
     func exceed(_ limit: HTTP2Limit) {
         guard ending != .failed else { return }
-        counts.add(limit)
+        count(limit)
         terminate(.enhanceYourCalm)
     }
 

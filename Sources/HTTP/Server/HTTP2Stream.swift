@@ -5,7 +5,7 @@ internal import Primitives
 /// Confined to its connection's loop. The handler and the stream hold each other; both let go at the end of the exchange.
 final class HTTP2Stream {
     let id: Int32
-    /// Strong, so that an exchange may ask for the peer after the connection has ended; the session lets go of streams.
+    /// Strong, since an exchange may call the stream after the connection has ended; the session lets go of streams.
     let session: HTTP2Session
     var assembler: RequestAssembler
     private var queue = ResponseQueue()
@@ -261,6 +261,8 @@ final class HTTP2Stream {
 // MARK: - What the application calls
 
 extension HTTP2Stream: ResponseStream {
+    var core: EventLoop.Core { session.core }
+    var facts: ConnectionFacts { session.facts }
     var canWrite: Bool { !queue.isFull }
     var roomForBody: Int { canWrite ? max(0, window) : 0 }
     var stuckBytes: Int {

@@ -23,14 +23,9 @@ package final class Listener: Handler {
     private var waiting: [ObjectIdentifier: ProxyHeaderReader] = [:]
     /// The connections whose TLS handshake is not complete.
     private var handshakes: [ObjectIdentifier: TLSHandshake] = [:]
-    private let http2Counts = HTTP2Counts()
     private var isStopping = false
     private var onDrained: (() -> Void)?
 
-    package private(set) var acceptedConnections = 0
-    package private(set) var handshakeCounts = TLSHandshakeCounts()
-    /// How often clients have exceeded the limits of HTTP/2 since the start.
-    package var http2LimitCounts: [HTTP2Limit: Int] { http2Counts.values }
     package var openConnections: Int { connections.count + waiting.count + handshakes.count }
     /// The number of connections with a request in progress; O(n).
     package var activeConnections: Int { connections.values.count { $0.isExchanging } }
@@ -106,7 +101,7 @@ package final class Listener: Handler {
     }
 
     private func admit(_ descriptor: consuming Descriptor, from endpoint: Endpoint?, _ core: EventLoop.Core) {
-        acceptedConnections += 1
+        application.count(.accepted)
         let isWithinLimit = count.enter(limit: settings.connectionsMax)
         if !isWithinLimit, settings.tls != nil {
             // A refusal in words would need a handshake first and is not worth it.
@@ -119,7 +114,7 @@ package final class Listener: Handler {
         }
         guard isWithinLimit else {
             guard count.enterRefused() else { return }
-            return refuse(open(PlainTransport(descriptor), peer: endpoint, core), .tooManyConnections)
+            return refuse(descriptor, from: endpoint, .tooManyConnections, core)
         }
         serve(descriptor, from: endpoint, core)
     }
@@ -137,16 +132,16 @@ package final class Listener: Handler {
                 count.leave()
                 if settings.tls != nil { application.refuseSilently(.tooManyConnectionsOfClient, from: peer) }
                 guard settings.tls == nil, count.enterRefused() else { return finishStopping() }
-                return refuse(open(PlainTransport(descriptor), peer: peer, core), .tooManyConnectionsOfClient)
+                return refuse(descriptor, from: peer, .tooManyConnectionsOfClient, core)
             }
             counted = (client, limit.count)
         }
         if let tls = settings.tls { return shakeHands(descriptor, tls, peer: peer, counted, core) }
         let transport = PlainTransport(descriptor)
+        let facts = ConnectionFacts(peer: peer, isPeerTLS: isPeerTLS, settings, core)
         let connection: any AcceptedConnection =
             settings.protocols.contains(.http1)
-            ? open(transport, peer: peer, isPeerTLS: isPeerTLS, core)
-            : openSession(transport, peer: peer, isPeerTLS: isPeerTLS, core)
+            ? open(transport, facts, core) : openSession(transport, facts, core)
         begin(connection, counted)
     }
 
@@ -157,19 +152,21 @@ package final class Listener: Handler {
     }
 
     /// Sends a refusal to a connection that is not admitted, and ends it.
-    private func refuse(_ connection: ServerConnection, _ refusal: Refusal) {
+    private func refuse(
+        _ descriptor: consuming Descriptor, from peer: Endpoint?, _ refusal: Refusal, _ core: EventLoop.Core
+    ) {
+        let facts = ConnectionFacts(peer: peer, settings, core)
+        let connection = open(PlainTransport(descriptor), facts, core)
         refused.insert(ObjectIdentifier(connection))
         connection.start()
         connection.refuseConnection(refusal)
     }
 
     private func open(
-        _ transport: any ConnectionTransport, peer: Endpoint?, isPeerTLS: Bool? = nil, tls: TLSFacts? = nil,
-        _ core: EventLoop.Core
+        _ transport: any ConnectionTransport, _ facts: ConnectionFacts, _ core: EventLoop.Core
     ) -> ServerConnection {
         let connection = ServerConnection(
-            transport: transport, peer: peer, application: application, settings: settings,
-            core: core, isPeerTLS: isPeerTLS, tls: tls,
+            transport: transport, facts: facts, application: application, settings: settings, core: core,
             onEnd: { [unowned self] connection, end in
                 switch end {
                 case .closed: closed(connection)
@@ -182,13 +179,12 @@ package final class Listener: Handler {
     }
 
     private func openSession(
-        _ transport: any ConnectionTransport, peer: Endpoint?, isPeerTLS: Bool? = nil, tls: TLSFacts? = nil,
-        firstBytes: [UInt8] = [], _ core: EventLoop.Core
+        _ transport: any ConnectionTransport, _ facts: ConnectionFacts, firstBytes: [UInt8] = [],
+        _ core: EventLoop.Core
     ) -> HTTP2Session {
         let session = HTTP2Session(
-            transport: transport, peer: peer, application: application, settings: settings, core: core,
-            isPeerTLS: isPeerTLS, tls: tls, firstBytes: firstBytes,
-            counts: http2Counts, onClose: { [unowned self] in closed($0) })
+            transport: transport, facts: facts, application: application, settings: settings, core: core,
+            firstBytes: firstBytes, onClose: { [unowned self] in closed($0) })
         connections[ObjectIdentifier(session)] = session
         return session
     }
@@ -200,8 +196,7 @@ package final class Listener: Handler {
     ) {
         let name = ObjectIdentifier(connection)
         connections[name] = nil
-        let session = openSession(
-            transport, peer: connection.peer, isPeerTLS: connection.isPeerTLS, firstBytes: firstBytes, core)
+        let session = openSession(transport, connection.facts, firstBytes: firstBytes, core)
         begin(session, clients.removeValue(forKey: name))
     }
 
@@ -241,19 +236,21 @@ package final class Listener: Handler {
         handshakes[name] = handshake
         handshake.start { [unowned self] outcome in
             handshakes[name] = nil
-            guard case .success(let facts) = outcome else {
-                handshakeCounts.count(outcome)
+            guard case .success(let tls) = outcome else {
+                application.count(.handshake(HandshakeResult(outcome)))
                 return leave(counted)
             }
+            let facts = ConnectionFacts(peer: peer, tls: tls, settings, core)
             let connection: any AcceptedConnection =
-                facts.isHTTP2 || !settings.protocols.contains(.http1)
-                ? openSession(transport, peer: peer, tls: facts, core)
-                : open(transport, peer: peer, tls: facts, core)
+                tls.isHTTP2 || !settings.protocols.contains(.http1)
+                ? openSession(transport, facts, core) : open(transport, facts, core)
             if facts.isEarly {
                 // The outcome of the handshake is not known yet.
-                connection.reportHandshake { [unowned self] in handshakeCounts.count($0) }
+                connection.reportHandshake { [unowned self] in
+                    application.count(.handshake(HandshakeResult($0)))
+                }
             } else {
-                handshakeCounts.count(outcome)
+                application.count(.handshake(HandshakeResult(outcome)))
             }
             begin(connection, counted)
         }

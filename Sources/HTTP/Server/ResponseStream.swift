@@ -3,22 +3,8 @@
 /// An HTTP/1.1 connection is one: it carries one request at a time. Confined to its loop.
 package protocol ResponseStream: AnyObject {
     var core: EventLoop.Core { get }
-    /// The client's address, behind a proxy with the PROXY protocol that of its client; nil when that is not known.
-    var peer: Endpoint? { get }
-    /// True if the client's connection is TLS, here or by a PROXY header; nil where neither tells.
-    var isPeerTLS: Bool? { get }
-    /// Facts of the TLS session; nil without TLS.
-    var tls: TLSFacts? { get }
-    /// True while the TLS handshake is not complete, so that the request may be a replay (RFC 8446 section 8).
-    var isEarly: Bool { get }
-    /// The port to which plain requests are redirected; nil if they are served.
-    var redirectPort: UInt16? { get }
-    /// The request field for the subject of the client's certificate; nil for none.
-    var clientSubjectField: HeaderName? { get }
-    /// The Alt-Svc field for responses that have none; nil for none.
-    var alternativeServices: String? { get }
-    /// An object that the application keeps from one request of the connection to the next.
-    var attachment: AnyObject? { get set }
+    /// What is known of the connection.
+    var facts: ConnectionFacts { get }
 
     /// Stops reading the request's body, as its receiver is full.
     func pauseRequest()
@@ -73,9 +59,6 @@ extension ResponseStream {
 }
 
 extension ServerConnection: ResponseStream {
-    var redirectPort: UInt16? { settings.redirectPort }
-    var clientSubjectField: HeaderName? { settings.clientSubjectField }
-    var alternativeServices: String? { settings.alternativeServices }
     /// The socket takes what comes, as fast as the client reads.
     var roomForBody: Int { canWrite ? .max : 0 }
     /// None: a connection has one response, and bounds what waits of it.

@@ -2,7 +2,7 @@
 
 extension ServerConnection {
     package func expired(_ core: EventLoop.Core) {
-        if let handshake, core.now >= handshake.deadline { return giveUpHandshake() }
+        if let limit = facts.handshake?.deadline, core.now >= limit { return giveUpHandshake() }
         if !io.output.isEmpty {
             // No event reports that the system's large buffer drains, so ask before the client is blamed.
             io.noteTaken(at: core.now, settings.pace)
@@ -45,7 +45,7 @@ extension ServerConnection {
     func updateDeadline() {
         guard isAlive else { return }
         io.paceOutput(at: core.now, settings.pace)
-        if let limit = handshake?.deadline {
+        if let limit = facts.handshake?.deadline {
             core.setDeadline(io.token, min(limit, deadline ?? .max))
         } else {
             core.setDeadline(io.token, deadline)

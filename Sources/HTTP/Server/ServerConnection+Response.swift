@@ -109,7 +109,7 @@ extension ServerConnection {
         writeOutput()
         guard isAlive else { return }
         // A connection ends with its closure alert, for which the handshake must be complete.
-        if io.output.isEmpty, let next = state.pendingStep, handshake == nil || next == .request {
+        if io.output.isEmpty, let next = state.pendingStep, !facts.isEarly || next == .request {
             _ = state.takeStep()
             // Closing over unread input resets the connection, which may destroy the end of the response. Bytes
             // that arrive after the close would reset it too, so only the client's own end makes it safe.

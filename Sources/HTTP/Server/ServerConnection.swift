@@ -5,12 +5,9 @@ internal import Primitives
 /// Confined to its loop. A request's handler and the connection hold each other; both let go at the end of the
 /// exchange.
 final class ServerConnection: AcceptedConnection {
-    let peer: Endpoint?
-    let isPeerTLS: Bool?
-    let tls: TLSFacts?
+    let facts: ConnectionFacts
     let core: EventLoop.Core
     let settings: ServerSettings
-    var attachment: AnyObject?
 
     let io: ConnectionCore
     var state = ServerStateMachine()
@@ -18,7 +15,6 @@ final class ServerConnection: AcceptedConnection {
     var handler: (any RequestHandler)?
     /// The decoder of the request's body; nil if none is awaited.
     var body: BodyDecoder?
-    var handshake: PendingHandshake?
     /// The time limit for the first byte of the next head, then for its last.
     var headDeadline: Int64
     var peerClosedAt: Int64 = 0
@@ -35,14 +31,10 @@ final class ServerConnection: AcceptedConnection {
     }
 
     init(
-        transport: any ConnectionTransport, peer: Endpoint?, application: any Application,
-        settings: ServerSettings,
-        core: EventLoop.Core, isPeerTLS: Bool? = nil, tls: TLSFacts? = nil,
-        onEnd: @escaping (ServerConnection, End) -> Void
+        transport: any ConnectionTransport, facts: ConnectionFacts, application: any Application,
+        settings: ServerSettings, core: EventLoop.Core, onEnd: @escaping (ServerConnection, End) -> Void
     ) {
-        self.isPeerTLS = tls == nil ? isPeerTLS : true
-        self.tls = tls
-        self.peer = peer
+        self.facts = facts
         self.application = application
         self.settings = settings
         self.core = core
@@ -50,13 +42,12 @@ final class ServerConnection: AcceptedConnection {
         io = ConnectionCore(transport, now: core.now)
         parser = HeadParser(limits: settings.limits)
         headDeadline = core.now + settings.headTimeout
-        if tls?.isEarly == true { handshake = PendingHandshake(deadline: headDeadline) }
     }
 
     func start() {
         guard let transport = io.transport else { return }
         io.token = core.add(self, descriptor: transport.descriptor, events: Readiness.edges)
-        if tls != nil {
+        if facts.tls != nil {
             // Bytes that came with the end of the handshake have already left the socket.
             io.isReadable = true
             core.attend(io.token)
@@ -76,10 +67,8 @@ final class ServerConnection: AcceptedConnection {
         serve()
     }
 
-    func attend(_ core: EventLoop.Core) { serve() }
-
-    private func serve() {
-        if handshake != nil { continueHandshake() }
+    func serve() {
+        if facts.isEarly { continueHandshake() }
         flush()
         readInput()
         // An end that was reported together with the request is not reported again while input is not read.
@@ -87,8 +76,6 @@ final class ServerConnection: AcceptedConnection {
         if io.isBroken { lose(.closed) }
         updateDeadline()
     }
-
-    var isEarly: Bool { handshake != nil }
 
     var isExchanging: Bool { state.isExchanging }
 
@@ -137,7 +124,7 @@ final class ServerConnection: AcceptedConnection {
             }
             let consumed = parser.consumed
             // A request that is not begun now is read again from its first byte once the handshake is complete.
-            guard handshake == nil || head.mayBeEarly else {
+            guard !facts.isEarly || head.mayBeEarly else {
                 headHasBegun()
                 return nil
             }
@@ -170,7 +157,7 @@ final class ServerConnection: AcceptedConnection {
 
     /// True if the client may begin HTTP/2 now: without TLS, which has ALPN for that, and with its first bytes.
     private var mayBePreface: Bool {
-        settings.protocols.contains(.http2) && tls == nil && bytesSent == 0
+        settings.protocols.contains(.http2) && facts.tls == nil && bytesSent == 0
     }
 
     /// Gives the socket to an HTTP/2 session; this connection is over.
@@ -242,7 +229,7 @@ final class ServerConnection: AcceptedConnection {
         guard isAlive else { return }
         state.begin(hasBody: true, keepsAlive: false)
         var hasResponse = false
-        application.refuse(refusal, from: peer) { head, body in
+        application.refuse(refusal, from: facts.peer) { head, body in
             let before = bytesSent
             respond(head, body, isHead: false)
             hasResponse = true

@@ -61,28 +61,18 @@ final class TLSHandshake: Handler {
     }()
 }
 
-package struct TLSHandshakeCounts: Equatable, Sendable {
-    /// Handshakes with a new session.
-    package var full = 0
-    package var resumed = 0
-    package var failed = 0
-    package var timedOut = 0
+/// The outcome of a TLS handshake, as metrics name it.
+package enum HandshakeResult: String, CaseIterable, Sendable {
+    /// With a new session.
+    case full
+    case resumed, failed
+    case timedOut = "timed-out"
 
-    package init() {}
-
-    package mutating func add(_ other: TLSHandshakeCounts) {
-        full += other.full
-        resumed += other.resumed
-        failed += other.failed
-        timedOut += other.timedOut
-    }
-
-    mutating func count(_ outcome: Result<TLSFacts, TLSFailure>) {
+    init(_ outcome: Result<TLSFacts, TLSFailure>) {
         switch outcome {
-        case .success(let facts) where facts.isResumed: resumed += 1
-        case .success: full += 1
-        case .failure(.timedOut): timedOut += 1
-        case .failure: failed += 1
+        case .success(let facts): self = facts.isResumed ? .resumed : .full
+        case .failure(.timedOut): self = .timedOut
+        case .failure: self = .failed
         }
     }
 }

@@ -29,7 +29,7 @@ final class AdminApplication: Application {
         let head = head
         let exchange = AdminExchange(stream, head)
         do throws(AdminRefusal) {
-            try begin(head, framing, exchange, peer: stream.peer)
+            try begin(head, framing, exchange, peer: stream.facts.peer)
         } catch {
             exchange.refuse(error)
         }

@@ -36,13 +36,13 @@ final class ClientPeer {
     ///
     /// - Parameter generation: the number of reloads before the configuration.
     static func of(
-        _ stream: any ResponseStream, trusting networks: [TrustedNetwork], ipv6Prefix: Int, generation: Int
+        _ connection: ConnectionFacts, trusting networks: [TrustedNetwork], ipv6Prefix: Int, generation: Int
     ) -> ClientPeer {
-        if let known = stream.attachment as? ClientPeer, known.generation == generation { return known }
+        if let known = connection.attachment as? ClientPeer, known.generation == generation { return known }
         let peer = ClientPeer(
-            stream.peer, isTLS: stream.isPeerTLS, tls: stream.tls, trusting: networks, ipv6Prefix: ipv6Prefix,
-            generation: generation)
-        stream.attachment = peer
+            connection.peer, isTLS: connection.isPeerTLS, tls: connection.tls, trusting: networks,
+            ipv6Prefix: ipv6Prefix, generation: generation)
+        connection.attachment = peer
         return peer
     }
 

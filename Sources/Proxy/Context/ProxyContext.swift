@@ -98,9 +98,9 @@ package final class ProxyContext: Sendable {
     }
 
     /// Returns the peer of a connection, as this configuration sees it.
-    func peer(of stream: any ResponseStream) -> ClientPeer {
+    func peer(of connection: ConnectionFacts) -> ClientPeer {
         ClientPeer.of(
-            stream, trusting: configuration.trustedProxies,
+            connection, trusting: configuration.trustedProxies,
             ipv6Prefix: configuration.limits.client.ipv6Prefix,
             generation: generation)
     }

@@ -82,7 +82,7 @@ extension Exchange {
             head.headers.append(.acceptEncoding, ContentCoding.dcz.token)
         }
         // An upstream that names other services knows them, or withdraws them with `clear`.
-        if let services = client.alternativeServices, !head.headers.contains(.altSvc) {
+        if let services = clientFacts.alternativeServices, !head.headers.contains(.altSvc) {
             head.headers.append(.altSvc, services)
         }
         if observed != nil { settleObserved(tag: head.headers.versionTag()) }

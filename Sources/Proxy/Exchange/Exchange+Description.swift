@@ -7,7 +7,7 @@ internal import Primitives
 extension Exchange {
     /// Adds the facts to the record that only the log needs.
     func describeRequest() {
-        let connected = Self.text(of: client.peer)
+        let connected = Self.text(of: clientFacts.peer)
         let named = peer.isTrusted ? peer.clientAddressForLimits(request.headers) : nil
         record.description = RequestDescription(
             client: named.map { Array($0.text.utf8) } ?? connected, forwarder: named.map { _ in connected },

@@ -8,9 +8,9 @@ extension Exchange {
     func forward() {
         var surroundings = UpstreamRequest.Surroundings(
             peer: peer, route: route, via: context.shared.via)
-        surroundings.isEarly = client.isEarly
+        surroundings.isEarly = clientFacts.isEarly
         surroundings.subjectFields = context.clientSubjectFields
-        surroundings.subjectField = client.clientSubjectField
+        surroundings.subjectField = clientFacts.clientSubjectField
         surroundings.isDecoded = upload.coding == .dcz
         var head = UpstreamRequest.head(from: request, framing: upload.upstreamFraming, surroundings)
         setRequestID(&head)

@@ -39,7 +39,7 @@ extension Exchange {
         {
             return .problem(.bodyTooLarge, .bodyTooLarge)
         }
-        if let port = client.redirectPort, peer.isTLS != true,
+        if let port = clientFacts.redirectPort, peer.isTLS != true,
             peer.forwardedProtocol(request.headers) != "https"
         {
             let location = Self.secureLocation(of: request, port: port)

@@ -12,6 +12,7 @@ final class Exchange: Handler {
     /// The configuration that the request began with.
     let context: ProxyContext
     let client: any ResponseStream
+    let clientFacts: ConnectionFacts
     let peer: ClientPeer
     let share: ClientShare
     let request: RequestHead
@@ -73,8 +74,9 @@ final class Exchange: Handler {
     ) {
         self.proxy = proxy
         self.client = client
+        clientFacts = client.facts
         context = proxy.context
-        peer = context.peer(of: client)
+        peer = context.peer(of: clientFacts)
         let authority = head.authority
         // From here on a request for a twin URL is one for the resource itself.
         isTwin = TwinURL.resolve(&head)

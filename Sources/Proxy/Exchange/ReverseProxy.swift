@@ -68,6 +68,8 @@ final class ReverseProxy: Application, Handler {
         account(record)
     }
 
+    func count(_ event: ListenerEvent) { metrics.counters.count(event) }
+
     /// Reports why the TLS of an upstream cannot be used, at most every ten seconds.
     func report(_ failure: TLSFailure, of server: UpstreamServer) {
         guard handshakeReminder.take(now: core.now) else { return }

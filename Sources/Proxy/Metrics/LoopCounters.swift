@@ -88,7 +88,7 @@ struct LoopCounters: Sendable {
         "Connections opened.")
     var handshakes = LoopCounter(
         "dictum_tls_handshakes_total",
-        labels: [MetricLabel("result", ["full", "resumed", "failed", "timed-out"])],
+        labels: [MetricLabel("result", HandshakeResult.self)],
         "TLS handshakes with clients, by result.")
     var http2Limits = LoopCounter(
         "dictum_http2_limits_total", labels: [MetricLabel("limit", HTTP2Limit.self)],
@@ -229,21 +229,16 @@ extension LoopCounters {
 
     mutating func countAnnounced(_ count: Int, route: Int?) { announcements.add(count, row: row(route)) }
 
-    mutating func add(_ side: ConnectionSide, active: Int, idle: Int, opened: Int) {
+    mutating func add(_ side: ConnectionSide, active: Int, idle: Int) {
         connections.add(active, at: 2 * side.index)
         connections.add(idle, at: 2 * side.index + 1)
-        connectionsOpened.add(opened, at: side.index)
     }
 
-    mutating func add(_ counts: [HTTP2Limit: Int]) {
-        for (index, limit) in HTTP2Limit.allCases.enumerated() {
-            http2Limits.add(counts[limit, default: 0], at: index)
-        }
-    }
-
-    mutating func add(_ counts: TLSHandshakeCounts) {
-        for (index, count) in [counts.full, counts.resumed, counts.failed, counts.timedOut].enumerated() {
-            handshakes.add(count, at: index)
+    mutating func count(_ event: ListenerEvent) {
+        switch event {
+        case .accepted: connectionsOpened.add(at: ConnectionSide.client.index)
+        case .handshake(let result): handshakes.add(at: result.index)
+        case .limit(let limit): http2Limits.add(at: limit.index)
         }
     }
 }

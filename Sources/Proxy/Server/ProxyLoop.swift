@@ -9,9 +9,6 @@ final class ProxyLoop: Handler {
     private var listeners: [ConfiguredAddress: Listener] = [:]
     /// Listeners that no longer accept but have requests in progress.
     private var leaving: [Listener] = []
-    private var formerConnections = 0
-    private var formerHandshakes = TLSHandshakeCounts()
-    private var formerLimits: [HTTP2Limit: Int] = [:]
     private let accessLog: AccessLogOutput?
     private var onDrained: (() -> Void)?
     /// True if this loop does the periodic work of the whole proxy.
@@ -91,9 +88,6 @@ final class ProxyLoop: Handler {
     }
 
     private func left(_ listener: Listener) {
-        formerConnections += listener.acceptedConnections
-        formerHandshakes.add(listener.handshakeCounts)
-        formerLimits.merge(listener.http2LimitCounts, uniquingKeysWith: +)
         leaving.removeAll { $0 === listener }
         reportDrained()
     }
@@ -127,19 +121,13 @@ final class ProxyLoop: Handler {
     /// The counters of this loop, with the current numbers of connections.
     var counters: LoopCounters {
         var counters = proxy.metrics.counters
-        counters.add(.client, active: 0, idle: 0, opened: formerConnections)
-        counters.add(formerHandshakes)
-        counters.add(formerLimits)
         for listener in leaving + listeners.values {
             let active = listener.activeConnections
-            counters.add(listener.handshakeCounts)
-            counters.add(listener.http2LimitCounts)
-            counters.add(
-                .client, active: active, idle: listener.openConnections - active,
-                opened: listener.acceptedConnections)
+            counters.add(.client, active: active, idle: listener.openConnections - active)
         }
         let upstream = proxy.upstreams.connectionCounts
-        counters.add(.upstream, active: upstream.active, idle: upstream.idle, opened: upstream.opened)
+        counters.add(.upstream, active: upstream.active, idle: upstream.idle)
+        counters.connectionsOpened.add(upstream.opened, at: ConnectionSide.upstream.index)
         return counters
     }
 }

@@ -42,7 +42,6 @@ struct FetchStore: Sendable {
     /// were removed.
     func keep(_ record: ClientRecord, _ body: Body) throws -> Bool {
         try use { [generation] in try await $0.keep(record, body, generation: generation) }.get()
-            && !record.dictionary.cameStale
     }
 
     /// Removes what these credentials have of an origin.

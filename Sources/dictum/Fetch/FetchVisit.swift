@@ -65,27 +65,22 @@ struct FetchVisit: Sendable {
     }
 
     /// Returns the record to keep; throws if the response is no dictionary that a private cache may keep.
-    func record(_ response: FetchResponse, _ body: Body) throws(NotKept) -> CachedDictionary {
+    func record(_ response: FetchResponse, _ body: Body) throws(NotKept) -> ClientRecord {
         guard content.mayUseDictionaries else { throw NotKept() }
         let headers = response.head.headers
+        let old = response.head.status == .notModified ? asked?.record : nil
         do throws(UnkeptCause) {
-            return try CachedDictionary(
+            let dictionary = try CachedDictionary(
                 status: Int(response.head.status.rawValue),
                 fields: { name in HeaderName(name).map { headers.values($0) } ?? [] },
-                of: url.target, digest: body.digest, bytes: body.count, confirming: asked?.record.dictionary,
+                of: url.target, digest: body.digest, bytes: body.count, confirming: old?.dictionary,
                 receivedAt: response.receivedAt, storedAt: SystemClock.unixMilliseconds)
+            // The fields on which the response depends.
+            let vary = headers.values(.vary).map { ResponseField(name: HeaderName.vary.text, value: $0) }
+            return ClientRecord(dictionary: dictionary, fields: vary, updating: old, selection: selection)
         } catch {
             throw NotKept(error, headers)
         }
-    }
-
-    /// Returns the record as it stands in the store, with the fields on which the response depends.
-    func stored(_ record: CachedDictionary, _ response: FetchResponse) -> ClientRecord {
-        let lines = response.head.headers.values(.vary)
-        let sent = lines.map { ResponseField(name: HeaderName.vary.text, value: $0) }
-        // A 304 need not repeat them.
-        let vary = sent.isEmpty && response.head.status == .notModified ? asked?.record.fields ?? [] : sent
-        return ClientRecord(dictionary: record, fields: vary, selection: selection(vary))
     }
 
     /// Returns a digest of the request fields on which a response with these fields depends.

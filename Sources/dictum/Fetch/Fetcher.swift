@@ -58,7 +58,7 @@ struct Fetcher: Sendable {
     }
 
     /// Sends a request and decodes its response; if that is an undecodable delta, drops its dictionary and asks once more
-    /// without one.
+    /// without one, which is the last time.
     private func load(
         _ visit: FetchVisit, _ deadline: FetchDeadline
     ) throws(FetchError) -> (FetchVisit, FetchResponse, Body) {
@@ -66,7 +66,7 @@ struct Fetcher: Sendable {
         if let asked = visit.asked, visit.isOfAnotherBody(response) {
             store.remove(asked.record.dictionary)
             warn("the server confirmed another body than the one that is held; the request is sent once more")
-            return try loadPlain(visit.plain, deadline)
+            return try load(visit.plain, deadline)
         }
         do throws(FetchError) {
             return (visit, response, try visit.body(of: response))
@@ -77,14 +77,7 @@ struct Fetcher: Sendable {
             guard failure.asksAgain else { throw error }
             warn("\(error); the dictionary was dropped, and the request is sent once more without one")
         }
-        return try loadPlain(visit.plain, deadline)
-    }
-
-    private func loadPlain(
-        _ visit: FetchVisit, _ deadline: FetchDeadline
-    ) throws(FetchError) -> (FetchVisit, FetchResponse, Body) {
-        let response = try exchange(visit, deadline)
-        return (visit, response, try visit.body(of: response))
+        return try load(visit.plain, deadline)
     }
 
     private func exchange(_ visit: FetchVisit, _ deadline: FetchDeadline) throws(FetchError) -> FetchResponse
@@ -109,35 +102,32 @@ struct Fetcher: Sendable {
             store.removeAll(of: visit.url.target.origin)
             throw NotKept("Clear-Site-Data")
         }
-        if visit.forbidsStoring { throw NotKept() }
-        let record: CachedDictionary
-        do throws(NotKept) {
-            guard accepted.usesDictionaries else { throw NotKept() }
+        guard accepted.usesDictionaries, !visit.forbidsStoring else { throw NotKept() }
+        let record: ClientRecord
+        let isKept: Bool
+        do {
             record = try visit.record(response, body)
-        } catch {
+            isKept = try store.keep(record, body)
+        } catch let reason as NotKept {
             if response.head.status == .notModified, let own = visit.asked {
                 store.remove(own.record.dictionary)
             }
-            throw error
-        }
-        let isKept: Bool
-        do {
-            isKept = try store.keep(visit.stored(record, response), body)
+            throw reason
         } catch {
             warn(
                 "cannot keep dictionaries in \(store.directory): \(error.localizedDescription); choose another with --cache"
             )
             throw NotKept()
         }
-        if isKept {
-            // RFC 9842 section 2.1.2: fetch has a destination, that of a page's fetch().
-            guard !record.isFor(destination: "") else { return }
-            let names = record.matchDest.map(OutputFormat.plain).joined(separator: ", ")
-            return warn(
-                "the dictionary is not for requests of fetch, whose destination is \"\": match-dest has \(names)"
-            )
+        guard isKept else {
+            throw record.dictionary.cameStale
+                ? NotKept(.stale, response.head.headers) : NotKept("too large for the cache")
         }
-        throw record.cameStale ? NotKept(.stale, response.head.headers) : NotKept("too large for the cache")
+        // RFC 9842 section 2.1.2: fetch has a destination, that of a page's fetch().
+        guard !record.dictionary.isFor(destination: "") else { return }
+        let names = record.dictionary.matchDest.map(OutputFormat.plain).joined(separator: ", ")
+        warn(
+            "the dictionary is not for requests of fetch, whose destination is \"\": match-dest has \(names)")
     }
 
     /// Returns the dictionaries that a response names and that are not held yet (RFC 9842 section 3).

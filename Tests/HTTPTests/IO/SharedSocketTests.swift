@@ -21,13 +21,12 @@ import Testing
             let shares = try ListeningSocket.open(endpoint, count: 2).shares(2)
             for (index, loop) in loops.enumerated() {
                 loop.call { [accepted] core in
+                    let application = Silent()
                     let listener = Listener(
-                        sockets: shares[index], application: Silent(), settings: ServerSettings(),
+                        sockets: shares[index], application: application, settings: ServerSettings(),
                         count: ConnectionCount())
                     listener.start(on: core)
-                    core.turnEnded = { [unowned listener] _ in
-                        accepted.withLock { $0[index].append(listener.acceptedConnections) }
-                    }
+                    core.turnEnded = { _ in accepted.withLock { $0[index].append(application.accepted) } }
                 }
             }
         }
@@ -54,11 +53,15 @@ import Testing
     }
 
     private final class Silent: Application {
+        private(set) var accepted = 0
+
         func begin(
             _ head: consuming RequestHead, framing: BodyFraming, on stream: any ResponseStream
         ) -> any RequestHandler { fatalError("nobody asks") }
 
         func refuse(_ refusal: Refusal, from peer: Endpoint?, send: (ResponseHead, [UInt8]) -> Int) {}
+
+        func count(_ event: ListenerEvent) { if event == .accepted { accepted += 1 } }
     }
 
     private final class Client {

@@ -1,4 +1,5 @@
 import Foundation
+import HTTP
 import Testing
 
 @testable import Dictionaries
@@ -159,10 +160,12 @@ import Testing
 
     @Test func `connections of several loops and listeners add up, side by side`() {
         var counters = LoopCounters()
-        counters.add(.client, active: 1, idle: 2, opened: 30)
+        counters.add(.client, active: 1, idle: 2)
+        for _ in 0..<30 { counters.count(.accepted) }
         var other = LoopCounters()
-        other.add(.client, active: 4, idle: 0, opened: 5)
-        other.add(.upstream, active: 0, idle: 7, opened: 7)
+        other.add(.client, active: 4, idle: 0)
+        for _ in 0..<5 { other.count(.accepted) }
+        other.add(.upstream, active: 0, idle: 7)
         let samples = MetricSample.summed(counters.samples(routes: []) + other.samples(routes: []))
         #expect(value(of: #"dictum_connections{side="client",state="active"}"#, in: samples) == "5")
         #expect(value(of: #"dictum_connections{side="client",state="idle"}"#, in: samples) == "2")
