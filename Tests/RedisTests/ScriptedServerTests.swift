@@ -255,6 +255,9 @@ struct ScriptedServerTests {
             let pings = Array(repeating: RedisCommand("PING"), count: 100)
             _ = try test.result(pings, urgency, deadline: 60_000).get()
         }
+        // The time of each reply that a request waited for counts.
+        let timed = test.client.counts.latency.counts.reduce(0, +)
+        #expect(urgency == .background || timed >= 3 * bytesMax / size + 4_200 / 100)
     }
 
     @Test func `a server of a cluster is refused when it says MOVED`() throws {

@@ -88,7 +88,10 @@ struct SharedStoreCommandTests {
         #expect(try fixture.server.command("DBSIZE") == "0")
     }
 
-    @Test func `list counts sealed versions, and apart from them those that nothing announces`() throws {
+    @Test
+    func `list counts sealed versions, and apart from them those that nothing announces, and rm takes all`()
+        throws
+    {
         let fixture = try Fixture(body: Feed.bytes(version: 0, items: 40))
         _ = try fixture.proxy.curl("/api/feed")
         try waitUntil("the version is published") { try !fixture.listing().versions.isEmpty }
@@ -101,6 +104,9 @@ struct SharedStoreCommandTests {
         #expect(listing.unannounced_versions == 1)
         let text = try fixture.run("list").text
         #expect(text.hasSuffix("1 version; not listed: 2 sealed versions; without an announcement: 1\n"))
+        // What no node lists goes with the rest.
+        let removal = try fixture.run("rm", "--all", "--dry-run").text
+        #expect(removal.contains("\n4 versions would be removed, "), "\(removal)")
     }
 
     @Test func `purge ends with 1 if the shared store did not confirm, and says what went here`() throws {

@@ -163,7 +163,7 @@ internal import Testing
         try store.admit([1, 2, 3, 4], path: "/old", now: now - 5_000)
         try store.admit([5, 6], path: "/feed", now: now - 300)
         try store.sqlite("UPDATE body SET bytes = zeroblob(400000); UPDATE version SET size = 400000")
-        let file = try configuration(store: "max_size: 1MiB")
+        let file = try configuration(store: "max_size: 1MiB, max_chains: 1")
         let plan = try report("prune", "--older-than", "30m", config: file)
         #expect(plan.versions.map(\.cause) == ["age", "age", "age", "age"])
         #expect(try store.sqlite("SELECT group_concat(etag) FROM version ORDER BY 1") == "tag5,tag6")

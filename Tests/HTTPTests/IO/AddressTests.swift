@@ -63,6 +63,18 @@ struct AddressTests {
         #expect(Endpoint.unix(path: "/run/a").urlText == "unix:/run/a")
     }
 
+    // RFC 3986 section 3.2.2 has the brackets, a certificate has none.
+    @Test(arguments: [
+        ("api.test", "api.test"), ("api.test:8443", "api.test"), ("192.0.2.1:8443", "192.0.2.1"),
+        ("[2001:db8::1]", "2001:db8::1"), ("[2001:db8::1]:8443", "2001:db8::1"),
+    ])
+    func `the name in an upstream's certificate is its host without brackets and port`(
+        authority: String, host: String
+    ) {
+        let target = UpstreamTarget(scheme: .https, authority: authority, endpoint: .unix(path: "/run/a"))
+        #expect(target.host == host)
+    }
+
     @Test(arguments: ["127.0.0.1", "::1"])
     func `a numeric host resolves to itself`(host: String) throws {
         #expect(Endpoint.resolve(host: host, port: 9) == [.ip(try #require(IPAddress(host)), port: 9)])

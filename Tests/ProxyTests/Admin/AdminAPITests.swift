@@ -190,7 +190,10 @@ extension [String: Any] {
         try waitUntil("a context waits for the next body") {
             try proxy.read("/status").number("memory", "budgets", "contexts", "used_bytes") ?? 0 > 0
         }
+        let earliest = SystemClock.unixSeconds
         let status = try proxy.read("/status")
+        let time = try Int(#require(status.number("time")))
+        #expect(time >= earliest && time <= SystemClock.unixSeconds)
         #expect(status.text("version") == DictumVersion.text)
         #expect(status.number("requests", "total") == 4 && status.number("requests", "deltas") == 1)
         #expect(status.number("requests", "by_status", "2xx") == 4)

@@ -43,6 +43,7 @@ internal import Testing
         try proxy.reload("mode: live")
         let ended = try [proxy.report(), proxy.report()]
         #expect(ended[0].routes[0].observed?.responses == 2)
+        #expect(try #require(ended[0].routes[0].observed?.seconds) > 0)
         #expect(ended[0].routes[0].observed?.seconds == ended[1].routes[0].observed?.seconds)
         #expect(ended[0].observing?.cpuUsed == ended[1].observing?.cpuUsed)
         try proxy.reload("mode: observe")

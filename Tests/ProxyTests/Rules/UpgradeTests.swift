@@ -199,17 +199,24 @@ struct UpgradeTests {
     }
 
     @Test(
-        "A 101 that nobody asked for, or to another protocol, is a bad gateway",
+        "A 101 that nobody asked for, or to another protocol, is a bad gateway, and ends its connection",
         arguments: [
             ("", "websocket"), ("Connection: upgrade\r\nUpgrade: websocket\r\n", "chat"),
             ("Connection: upgrade\r\nUpgrade: websocket\r\n", "websocket, chat"),
         ])
     func wrongProtocol(asked: String, chosen: String) throws {
-        let proxy = try TestProxy(
-            wire("HTTP/1.1 101 Switching Protocols", "Connection: upgrade", "Upgrade: \(chosen)"))
+        let ended = Gate()
+        let origin = try Origin { _, connection in
+            connection.send(
+                wire("HTTP/1.1 101 Switching Protocols", "Connection: upgrade", "Upgrade: \(chosen)"))
+            _ = connection.receiveAll()
+            if connection.ending != .timedOut { ended.open() }
+        }
+        let proxy = try TestProxy(origin)
         let client = try proxy.connect()
         client.send("GET /socket HTTP/1.1\r\nHost: a\r\n\(asked)\r\n")
         #expect(try client.receive().status == 502)
+        #expect(ended.wait(), "the upstream believes in the tunnel")
     }
 
     @Test("Tunnels are counted and logged with their status and bytes")

@@ -139,7 +139,7 @@ extension Optional<DictionaryUse> {
     @Test(arguments: [ContentCoding.dcb, .dcz])
     func `a dictionary of more than a MiB goes by reference`(coding: ContentCoding) throws {
         let cache = PreparedDictionaries(bytesMax: 64 * mebibyte)
-        let limit = PreparedDictionaries.dictionaryBytesMax
+        let limit = mebibyte
         let (fits, exceeds) = (
             Body([UInt8](repeating: 7, count: limit)), Body([UInt8](repeating: 7, count: limit + 1))
         )

@@ -14,9 +14,11 @@ import Testing
         let folder = try StoreFolder()
         let first = try DictionaryStore.open(folder.database)
         let version = first.admit(sampleBody(1))
-        first.admit(sampleBody(2))
+        let other = first.admit(sampleBody(2))
         if isWritten { first.flush() }
         first.provePublic(version)
+        // Another change of a row proves nothing.
+        first.touch(other, now: 1_000_000)
         first.close()
         #expect(try folder.sqlite("SELECT group_concat(is_proven_public) FROM version") == "1,0")
         let second = try DictionaryStore.open(folder.database)
