@@ -12,6 +12,7 @@
 # make clients  run the clients of deploy/CLIENTS.md, also those in Java and in Swift over SwiftNIO, against Dictum; compile ours for iOS
 # make fleet    run three nodes with one Redis in network namespaces (as root), and break each of them: about seven minutes
 # make bench    compare with nginx and HAProxy, check instruction counts against their thresholds, simulate a day of clients
+# make profile  record again which code a request runs, by which the compiler lays a release out: .ci/release.profdata
 # make figures  reproduce the README's table and plot from public histories: .build/figures; HISTORIES=FOLDER measures your own
 # make deb      build a Debian package for this system: .build/deb/dictum_VERSION_ARCHITECTURE.deb; reuses what `make build` has built
 # make package  build and test that package: a fresh system installs, upgrades and removes it
@@ -20,7 +21,7 @@
 # make release-test   build a release twice and compare it, run the image, let apt install from a repository (as root)
 # make clean    remove everything that was built
 
-.PHONY: help setup build run release repository release-test figures deb package test fuzz sanitize soak totals attack clients fleet lint docs bench clean
+.PHONY: help setup build run release repository release-test figures deb package test fuzz sanitize soak totals attack clients fleet lint docs bench profile clean
 .NOTPARALLEL:
 
 help:
@@ -116,6 +117,10 @@ docs: setup
 bench:
 	@.ci/setup bench
 	@Tests/Benchmarks/run
+
+profile:
+	@.ci/setup bench
+	@.ci/profile
 
 HISTORIES =
 

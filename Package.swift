@@ -10,11 +10,22 @@ let checks: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// How a release is laid out: by a profile that says how often each block of code runs, which `.ci/profile` records.
+///
+/// A forwarded request touches much code once, more than the first-level cache has room for; with the profile it lies closer
+/// (measured: 27 % fewer lines of that cache, 4 to 5 % of the CPU of a small response). Functions of one file are known by the
+/// file's name, so that the profile holds in every folder.
+let layout =
+    ["-Xllvm", "-static-func-full-module-prefix=false"]
+    + (Context.environment["DICTUM_COUNTS_BLOCKS"] == nil
+        ? ["-Xfrontend", "-ir-profile-use=\(Context.packageDirectory)/.ci/release.profdata"]
+        : ["-Xfrontend", "-ir-profile-generate", "-Xllvm", "-disable-vp"])
+
 /// The settings of the server's targets, and of the tests.
 ///
-/// A request crosses the modules some hundred times; without the flag small functions are calls (measured: 4 % of the
+/// A request crosses the modules some hundred times; without the first flag small functions are calls (measured: 4 % of the
 /// CPU of a small answer).
-let strict = checks + [.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))]
+let strict = checks + [.unsafeFlags(["-cross-module-optimization"] + layout, .when(configuration: .release))]
 
 /// The settings of the modules whose objects belong to one event loop each.
 ///
