@@ -82,6 +82,45 @@ struct DecisionTests {
         var mixed = LatencyQuantile()
         for number in 0..<100 { mixed.add(microseconds: number < 98 ? 200 : 2_500) }
         #expect(11...13 ~= mixed.deadline(longest: 20), "two of a hundred are slow")
+        var single = LatencyQuantile()
+        for number in 0..<100 { single.add(microseconds: number < 99 ? 200 : 2_500) }
+        #expect(single.deadline(longest: 20) == 5, "one of a hundred is slow")
+    }
+
+    @Test func `replies that take longer than any bound make the deadline long, not short`() {
+        var quantile = LatencyQuantile()
+        for _ in 0..<100 { quantile.add(microseconds: 3_000_000) }
+        #expect(quantile.deadline(longest: 60_000) > 10_000)
+    }
+
+    // MARK: Counts
+
+    @Test func `error codes that a server makes up count together`() {
+        var statistics = RedisStatistics()
+        statistics.count([Self.error("OOM"), Self.error("STRANGE"), Self.error("ODD")])
+        #expect(statistics.errors == ["OOM": 1, "other": 2])
+    }
+
+    @Test func `a reply counts in the bucket whose bound it does not exceed`() {
+        var latency = LatencyHistogram()
+        for microseconds in [100, 101, 2_000_000, 2_000_001] { latency.add(microseconds: microseconds) }
+        let counts: [Int] = [1, 1] + Array(repeating: 0, count: 9) + [1, 1]
+        #expect(latency.counts == counts && latency.sumMicroseconds == 4_000_202)
+    }
+
+    // MARK: The bounds of what waits
+
+    @Test(arguments: [(1_024, 0), (1, 4 << 20)])
+    func `commands of requests wait up to 1,024 or up to 4 MiB, whatever background commands may`(
+        commands: Int, bytes: Int
+    ) throws {
+        let gate = RedisGate(.request, bytesMax: 0)
+        gate.note(ObjectIdentifier(gate), isReady: true)
+        let most = RedisGate.Cost(commands: commands, bytes: bytes)
+        try gate.enter(most)
+        #expect(throws: RedisFailure.busy) { try gate.enter(RedisGate.Cost(commands: 1, bytes: 1)) }
+        gate.leave(most)
+        #expect(throws: Never.self) { try gate.enter(most) }
     }
 
     // MARK: The greeting
@@ -157,7 +196,8 @@ struct DecisionTests {
 
     @Test(arguments: [
         ("NOAUTH", "store.shared.password_file"), ("WRONGPASS", "ACL LIST"), ("LOADING", "loading"),
-        ("MOVED", "cluster"), ("EVIL", "EVIL x"),
+        ("MOVED", "cluster"), ("CLUSTERDOWN", "cluster"), ("MASTERDOWN", "whose master is down"),
+        ("BUSY", "SCRIPT KILL"), ("EVIL", "EVIL x"),
     ])
     func `a refusal says what to do`(code: String, words: String) {
         var greeting = RedisGreeting(Self.settings(), password: "secret")

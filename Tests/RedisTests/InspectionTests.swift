@@ -31,6 +31,7 @@ struct AdviceTests {
         ("maxmemory:4294967296", "maxmemory:0", false, "maxmemory is not set"),
         ("allkeys-lru", "noeviction", false, "noeviction"),
         ("allkeys-lru", "allkeys-random", false, "allkeys-random"),
+        ("allkeys-lru", "volatile-random", false, "volatile-random"),
         ("aof_enabled:0", "aof_enabled:1", false, "appendonly"),
         ("bgsave_status:ok", "bgsave_status:err", false, "snapshot has failed"),
     ])

@@ -37,14 +37,16 @@ struct RedisReportTests {
     }
 
     @Test func `each kind of error that has advice is reported, and all others together once`() {
-        for code in ["OOM", "NOPERM", "OOM", "STRANGE", "ODD", "NOPERM"] {
+        for code in ["OOM", "NOPERM", "OOM", "STRANGE", "ODD", "NOPERM", "MISCONF", "NOREPLICAS"] {
             reports.note(RedisErrorReply(code: code, message: "m"))
         }
         let texts = heard.withLock { $0 }.map { "\($0)" }
-        #expect(texts.count == 3)
-        for (text, part) in zip(texts, ["no memory left", "ACL forbids", "it replies STRANGE m"]) {
-            #expect(text.contains(part))
-        }
+        #expect(texts.count == 5)
+        let parts = [
+            "no memory left", "ACL forbids", "it replies STRANGE m", "cannot save its data",
+            "too few replicas",
+        ]
+        for (text, part) in zip(texts, parts) { #expect(text.contains(part)) }
     }
 
     @Test func `two addresses that fail in two ways by turns are one warning`() {

@@ -174,7 +174,7 @@ internal import Testing
             sizes.append(quota.bytes)
         }
         #expect(changes == [false, false, true, true])
-        let (small, large) = (OutputQuota.small, OutputQuota.large)
+        let (small, large) = (16 * 1024, 64 * 1024)
         #expect(sizes == [small, small, small, large, small])
     }
 

@@ -101,6 +101,22 @@ struct RequestAssemblerTests {
                 + "sec-websocket-key: key\r\n\r\n")
     }
 
+    // RFC 8441 section 5: the key is of no use over HTTP/2, and the upstream must see the one that the proxy checks.
+    @Test(
+        arguments: [("websocket", "key"), ("WebSocket", "key"), ("connect-udp", nil)] as [(String, String?)])
+    func `WebSocket in any case has one key, that of the proxy, and other protocols have none of it`(
+        name: String, key: String?
+    ) throws {
+        let fields = [
+            (":method", "CONNECT"), (":protocol", name), (":scheme", "https"), (":path", "/chat"),
+            (":authority", "a.test"), ("x-own", "1"),
+        ]
+        let head = try assemble(fields, hasBody: true).head
+        #expect(head.headers.first(.secWebSocketKey) == key)
+        let own = try assemble(fields + [("sec-websocket-key", "own")], hasBody: true).head
+        #expect(own.headers.joined(.secWebSocketKey) == key ?? "own")
+    }
+
     @Test func `the target has a limit`() throws {
         let limits = MessageLimits(requestTargetBytes: 10)
         var fields = get
@@ -163,14 +179,13 @@ struct HTTP2BudgetTests {
         let later = (0..<10).map { _ in budget.countControlFrame(now: 1_999) }
         #expect(later == Array(repeating: true, count: 9) + [false], "the refused one counts too")
         let justified = (0..<100).map { _ in
-            budget.passed(3 * HTTP2Budget.bytesPerControlFrame)
+            budget.passed(3 * 256)
             return budget.countControlFrame(now: 1_999)
         }
         #expect(!justified.contains(false))
         let answered = (0..<100).flatMap { _ in
             budget.responseCompleted()
-            return (0..<HTTP2Budget.controlFramesPerResponse).map { _ in budget.countControlFrame(now: 1_999)
-            }
+            return (0..<8).map { _ in budget.countControlFrame(now: 1_999) }
         }
         #expect(!answered.contains(false))
     }
@@ -179,7 +194,7 @@ struct HTTP2BudgetTests {
         func refusals(piecesPerFrame: Int) -> Bool {
             var budget = HTTP2Budget(now: 0)
             return (0..<5_000).contains { _ in
-                for _ in 0..<piecesPerFrame { budget.passed(HTTP2Budget.bytesPerControlFrame / 4) }
+                for _ in 0..<piecesPerFrame { budget.passed(64) }
                 return !budget.countControlFrame(now: 0)
             }
         }

@@ -52,6 +52,11 @@ struct ResponseAssemblerTests {
         #expect(throws: ParseError.trailersTooLarge) {
             try assemble([("a", "12")], isTrailer: true, limits: limits)
         }
+        let fields = [("a", "1"), ("b", "2")]
+        _ = try assemble(fields, isTrailer: true, limits: MessageLimits(fieldCount: 0, trailerCount: 2))
+        #expect(throws: ParseError.tooManyFields) {
+            try assemble(fields, isTrailer: true, limits: MessageLimits(trailerCount: 1))
+        }
     }
 
     @Test func `a request names its authority in place of Host, and hides what identifies its user`() throws {

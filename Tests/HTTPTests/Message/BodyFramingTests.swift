@@ -99,6 +99,21 @@ struct BodyFramingTests {
         #expect(try framing(ofRequest: lines) == expected)
     }
 
+    @Test(arguments: [
+        ("Content-Length: 5\r\nA: b\r\n", "Content-Length: 5\r\nA: b\r\n"),
+        ("Content-Length: 05\r\nA: b\r\n", "A: b\r\nContent-Length: 5\r\n"),
+        ("Content-Length: 50\r\nA: b\r\n", "A: b\r\nContent-Length: 5\r\n"),
+        ("Content-Length: 5\r\nContent-Length: 5\r\n", "Content-Length: 5\r\n"),
+        ("A: b\r\n", "A: b\r\nContent-Length: 5\r\n"),
+    ])
+    func `a length goes out once and without zeros before it, and stays in its place if it came so`(
+        lines: String, declared: String
+    ) throws {
+        var headers = try parsed(lines)
+        BodyFraming.declare(length: 5, in: &headers)
+        #expect(written(headers) == declared)
+    }
+
     @Test func `a response without framing ends with its connection`() throws {
         #expect(try framing(ofResponse: "") == .untilClose)
         #expect(try framing(ofResponse: "Content-Length: 5\r\n") == .length(5))

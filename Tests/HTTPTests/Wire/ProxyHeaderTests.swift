@@ -104,6 +104,11 @@ struct ProxyHeaderTests {
             try parse(version2(0x21, 0x11, addresses + [0x20, 0, 5, 1, 0, 0, 0, 0]))?.isClientTLS == true)
         #expect(
             try parse(version2(0x21, 0x11, addresses + [0x20, 0, 5, 0, 0, 0, 0, 0]))?.isClientTLS == false)
+        // PP2_CLIENT_SSL is one bit; those beside it tell of the client's certificate.
+        for (flags, isTLS) in [(7, true), (6, false)] as [(UInt8, Bool)] {
+            let addition: [UInt8] = [0x20, 0, 5, flags, 0, 0, 0, 0]
+            #expect(try parse(version2(0x21, 0x11, addresses + addition))?.isClientTLS == isTLS)
+        }
         #expect(try parse(version2(0x21, 0x11, addresses))?.isClientTLS == nil)
         #expect(try parse(version2(0x21, 0x11, addresses + [0x20, 0, 0]))?.isClientTLS == nil)
     }

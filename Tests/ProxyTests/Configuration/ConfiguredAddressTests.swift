@@ -4,11 +4,16 @@ import Testing
 @testable import Proxy
 
 @Suite struct ConfiguredAddressTests {
+    /// A name whose first label has as many bytes as one may have (RFC 1035 section 2.3.4), and one with a byte more.
+    private static let longest = String(repeating: "a", count: 63) + ".test"
+    private static let tooLong = "a" + longest
+
     @Test(arguments: [
         "", ":", ":x", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:+1",
         "127.0.0.1:8 0",
         "1.2.3:80", "256.0.0.1:80", "::1:80", "[::1]", "[::1]80", "[127.0.0.1]:80", "[::1%lo]:80", "a b:80",
-        "-a:80", "a..b:80", "unix:", "unix:run/x", "unix:/a\0b", "127.0.0.1:٨٠",
+        "-a:80", "a-:80", "a..b:80", "\(tooLong):80", "unix:", "unix:run/x",
+        "unix:/a\0b", "127.0.0.1:٨٠",
         "unix:/" + String(repeating: "x", count: 107),
     ])
     func `an address that cannot be listened on is refused`(text: String) {
@@ -19,6 +24,7 @@ import Testing
         ("127.0.0.1:8080", ConfiguredAddress.tcp(host: "127.0.0.1", port: 8080)),
         ("[::1]:0", .tcp(host: "::1", port: 0)),
         ("localhost:65535", .tcp(host: "localhost", port: 65535)),
+        ("\(longest):80", .tcp(host: longest, port: 80)),
         ("unix:/run/d.sock", .unix(path: "/run/d.sock")),
         (
             "unix:/" + String(repeating: "x", count: 106),

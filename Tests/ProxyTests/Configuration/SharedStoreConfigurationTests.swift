@@ -24,6 +24,7 @@ internal import Testing
         #expect(long.user == "fleet" && long.password == "a@b:c" && long.passwordFile == "/secret")
         #expect(long.keyPrefix == "shop" && long.timeout == 50 && long.tls.authority == "/ca.pem")
         #expect(long.text == "rediss://redis.test:6380/3")
+        #expect(try Self.redis("\"redis://:pw@[::1]:7000/1\"").text == "redis://[::1]:7000/1")
         #expect(try configuration("store: {shared: off}").store.shared == nil)
         #expect(try configuration("").store.shared == nil)
     }
@@ -34,6 +35,7 @@ internal import Testing
         ("unix:///run/redis.sock", .unix(path: "/run/redis.sock"), 0),
         ("unix:/run/redis.sock?db=2", .unix(path: "/run/redis.sock"), 2),
         ("redis+unix:///run/a%20b", .unix(path: "/run/a b"), 0),
+        ("redis-socket:///run/redis.sock?db=1", .unix(path: "/run/redis.sock"), 1),
         ("unix://me:pw@/run/redis.sock", .unix(path: "/run/redis.sock"), 0),
         ("redis://a@b:c@host", .host("host", port: 6379), 0),
         (

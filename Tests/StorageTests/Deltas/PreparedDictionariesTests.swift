@@ -119,6 +119,7 @@ extension Optional<DictionaryUse> {
         let uses = try (0..<6).map { _ in try cache.use(dictionary, for: .dcz).isPrepared }
         #expect(uses == [false, true, false, false, false, false])
         #expect(cache.statistics.indexed == 1)
+        #expect(cache.quick(dictionary, for: .dcz, in: .public).name == "reference", "on a loop, too")
     }
 
     @Test func `the dictionary used longest ago goes when the budget is used up`() throws {
@@ -145,6 +146,9 @@ extension Optional<DictionaryUse> {
         )
         #expect(try cache.prepare(fits, for: coding) != nil)
         #expect(try cache.prepare(exceeds, for: coding) == nil)
+        if coding.isQuickByReference {
+            #expect(cache.quick(exceeds, for: coding, in: .public).name == "reference", "on a loop, too")
+        }
     }
 
     @Test func `an index of one chain is found by no other chain and not by the public`() throws {

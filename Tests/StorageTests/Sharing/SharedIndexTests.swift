@@ -39,6 +39,36 @@ import Testing
         #expect(news(1).fits && !long.fits)
     }
 
+    @Test func `announcements and changes of holders have the bytes that other releases read`() throws {
+        let digest = try #require(Digest(bytes: [UInt8](repeating: 7, count: 32)))
+        let name = SharedName(chain: nil, digest: digest)
+        var sealed = SharedNews(name: name, chain: nil, rank: 258, bytes: 3)
+        sealed.isProvisional = true
+        var batch: [UInt8] = [56, 5, 32]
+        batch += digest.bytes
+        batch += [6, 8, 0, 0, 0, 0, 0, 0, 1, 2, 7, 8, 0, 0, 0, 0, 0, 0, 0, 3, 8, 0]
+        #expect(SharedNews.batches([sealed]).first == batch)
+        let fields = SharedDemand.fields(of: [SharedDemand(name: name, change: -2, contact: 258)])
+        let value: [UInt8] = digest.bytes + [255, 255, 255, 254, 0, 0, 1, 2]
+        #expect(fields.count == 1 && fields[0].name == Array("s".utf8) && fields[0].value == value)
+    }
+
+    @Test(
+        arguments: [(-5, -1, 0, 0), (.min, .min, 0, 0), (5, .max, 5, 12 << 20)]
+            as [(Int64, Int64, Int64, Int)])
+    func `an announcement states no number that no version can have`(
+        rank: Int64, bytes: Int64, readRank: Int64, readBytes: Int
+    ) {
+        var fields = NumberedFields()
+        fields.append(5, sampleBody(3).digest.bytes)
+        fields.append(6, rank)
+        fields.append(7, bytes)
+        var batch: [UInt8] = []
+        NumberedFields.append(part: fields.bytes, to: &batch)
+        let read = SharedNews.read(batch)
+        #expect(read.count == 1 && read.first?.rank == readRank && read.first?.bytes == readBytes)
+    }
+
     @Test func `random bytes are no announcements, and never trap`() {
         var random = SplitMix(seed: 20_261_123)
         for _ in 0..<20_000 {
@@ -108,6 +138,20 @@ import Testing
             }
         }
         #expect(index.count == 0)
+    }
+
+    @Test func `of the chains of a body 65 are looked at, and it is told whether there are more`() {
+        var index = SharedIndex()
+        let chains = (0...65).map { ChainKey(authority: "api.example", match: "/\($0)") }
+        for chain in chains.dropLast() { index.insert(news(1, chain), now: 1) }
+        let digest = news(1).name.digest
+        let candidates = index.candidates(digest, authority: "api.example")
+        #expect(!candidates.isCut)
+        for chain in chains.dropLast() {
+            #expect(candidates.first(covering: PathAndQuery(path: chain.match)) == news(1, chain).name)
+        }
+        index.insert(news(1, chains[65]), now: 1)
+        #expect(index.candidates(digest, authority: "api.example").isCut)
     }
 
     @Test func `a digest is still found in the chains that are left`() {
@@ -252,7 +296,7 @@ import Testing
     @Test func `a client that names anything is limited, and others are not`() {
         var questions = SharedQuestions()
         var asked = 0
-        for number in 0..<100
+        for number in 0..<1_000
         where questions.judge(
             news(number).name, client: 1, isAnnounced: false, isComplete: false, now: second) == nil
         {
@@ -261,7 +305,7 @@ import Testing
         #expect(asked == 5)
         let outcome12 = questions.judge(
             news(1).name, client: 2, isAnnounced: false, isComplete: false, now: second)
-        #expect(outcome12 == nil)
+        #expect(outcome12 == nil, "what was refused takes nothing of what all may ask for")
         let outcome13 = questions.judge(
             news(1).name, client: 1, isAnnounced: true, isComplete: false, now: second)
         #expect(

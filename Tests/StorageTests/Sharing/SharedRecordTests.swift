@@ -109,8 +109,11 @@ import Testing
         #expect(SharedRecord(bytes, named: name, keys: nil, bodyBytesMax: 100_000) != nil)
     }
 
-    @Test func `unpacking never yields more than a record states, which is known before`() throws {
-        let (record, name) = record(Body([UInt8](repeating: 7, count: 100_000)))
+    @Test(arguments: [true, false])
+    func `unpacking never yields more than a record states, which is known before`(isPacked: Bool) throws {
+        let body =
+            isPacked ? Body([UInt8](repeating: 7, count: 100_000)) : sampleBody(7, count: 100_000)
+        let (record, name) = record(body)
         var rest = try content(record, name)[...]
         let head = try #require(NumberedFields.takePart(&rest))
         for (stated, isSound) in [(100_000, true), (99_999, false), (100_001, false), (10, false)] {
@@ -122,6 +125,24 @@ import Testing
             #expect(packed.bodyBytes == stated)
             #expect((packed.unpacked() != nil) == isSound, "\(stated) bytes")
         }
+    }
+
+    @Test func `a record has the bytes that other releases read`() throws {
+        let (record, name) = record(Body(Array("abc".utf8)))
+        let value = try #require(record.values(named: name, keys: nil)?.first)
+        let count = value.count - 9
+        let start: [UInt8] = [0x44, 0x56, 0x31, 0, 1, 0, 0, UInt8(count >> 8), UInt8(count & 255)]
+        #expect(Array(value.prefix(9)) == start)
+        var rest = value[9...]
+        let head = try #require(NumberedFields.takePart(&rest))
+        #expect(Array(rest) == Array("abc".utf8))
+        let fields = try #require(NumberedFields.read(head))
+        let numbers: [UInt8] = [1, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]
+        try #require(fields.map { $0.number } == numbers)
+        let rank: [UInt8] = [0, 0x06, 0x0a, 0x24, 0x18, 0x1e, 0x40, 0x01]
+        #expect(Array(fields[10].value) == rank)
+        let bodyBytes: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 3]
+        #expect(Array(fields[11].value) == bodyBytes)
     }
 
     @Test func `the head of a value tells those of newer releases from damage`() {
@@ -272,6 +293,19 @@ import Testing
         }
         #expect(open.partKeys(of: "k", parts: 1).isEmpty)
         #expect(open.partKeys(of: "k", parts: 3) == ["k:2", "k:3"])
+    }
+
+    @Test func `the names of a chain, of a key and of a sealed version are those of other releases`() throws {
+        let scripts = ChainKey(
+            authority: "api.example", match: "/app/*", matchDest: ["script", "style"])
+        #expect(feedChain.name == "8Hv4GWDeZXuK6fGBuFTdUQ")
+        #expect(scripts.name == "JFmoKFc7LZDojPp_CsUPrA")
+        let keys = try PrivateStore.keys()
+        #expect(keys.sharedTag == "WPzu2YAfVQM")
+        let digest = try #require(Digest(bytes: [UInt8](repeating: 7, count: 32)))
+        let inbox = ChainKey(authority: "api.example", scope: .unlisted, match: "/inbox")
+        let name = SharedName(chain: inbox, digest: digest, keys: keys)
+        #expect(name?.digest.base64URL == "14uHcyKHfEhl6jMRsLZRYf6aWyvGdGvpIOHjxc78DBM")
     }
 
     @Test(arguments: [1, 2, 3]) func `the keys of a body are those of all its parts`(parts: Int) throws {

@@ -39,14 +39,14 @@ import Testing
     }
 
     @Test func `a version has so many ids, and then one goes for each that comes`() throws {
-        let promises = try (0..<PromisedIDs.countMax).map { try promise($0, network: UInt16($0)) }
+        let promises = try (0..<4_096).map { try promise($0, network: UInt16($0)) }
         var ids = PromisedIDs(promises)
-        #expect(ids.count == PromisedIDs.countMax)
+        #expect(ids.count == 4_096)
         #expect(promises.allSatisfy { ids.contains($0.tag) })
         let (again, displaced) = (ids.insert(promises[5]), ids.insert(try promise(5000, network: 5000)))
         #expect(again == nil, "it is there already")
         #expect(displaced == promises[0].tag, "the oldest of all alike")
-        #expect(ids.count == PromisedIDs.countMax)
+        #expect(ids.count == 4_096)
     }
 
     @Test func `a client that asks again and again displaces its own ids`() throws {
@@ -56,7 +56,7 @@ import Testing
         #expect(others.allSatisfy { ids.contains($0.tag) })
         #expect(ids.contains(try promise(20_999).tag))
         #expect(!ids.contains(try promise(1000).tag))
-        #expect(ids.count == 50 + PromisedIDs.countPerNetworkMax)
+        #expect(ids.count == 50 + 128)
     }
 
     @Test func `what a row has is read again, and what is none of it is skipped`() throws {
@@ -71,7 +71,7 @@ import Testing
         let many: [UInt8] = try (0..<10_000).flatMap { number -> [UInt8] in
             try [0, 1] + promise(number).tag.bytes
         }
-        #expect(PromisedIDs(bytes: many).count == PromisedIDs.countPerNetworkMax)
+        #expect(PromisedIDs(bytes: many).count == 128)
     }
 
     // MARK: The ids of all nodes

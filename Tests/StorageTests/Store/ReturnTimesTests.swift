@@ -37,6 +37,12 @@ import Testing
         #expect(times.quantile(permille: 1000, .ofClients) != nil)
     }
 
+    @Test func `versions stay for a minute at least, and those that clients hold for an hour`() {
+        var times = ReturnTimes()
+        for _ in 0..<32 { times.add(seconds: 1) }
+        #expect(RetentionTimes(times) == RetentionTimes(unheld: 60, spent: 60, held: 3_600))
+    }
+
     @Test func `a quantile is between its neighbours`() {
         var times = ReturnTimes()
         for seconds in 0..<5000 { times.add(seconds: seconds) }

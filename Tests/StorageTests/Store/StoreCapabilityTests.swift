@@ -30,6 +30,13 @@ struct StoreCapabilityTests {
         #expect(again.dictionaryID(of: digest, in: chain()) == id, "after a restart, too")
     }
 
+    @Test func `an id and the tag of a user are those that other releases gave out and wrote`() throws {
+        #expect(keys.dictionaryID(of: digest, in: chain()) == "833vtrlcbhs1twPqtcEqRg")
+        let tag = keys.identityTag(
+            authority: "a.test", items: [("authorization", Array("Bearer alice".utf8))])
+        #expect(tag.map { Base64.encodeURL($0.bytes) } == "3rv52K_j1Ntd3QsR7XobKPx3AUUb13xMXnavXHIh7qE")
+    }
+
     @Test func `whatever differs makes another id`() throws {
         let strangers = try #require(StoreKeys(key: Array(repeating: 8, count: 32)))
         let tag = try #require(IdentityTag(bytes: Array(repeating: 1, count: 32)))

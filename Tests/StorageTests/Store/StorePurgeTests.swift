@@ -286,6 +286,25 @@ import Testing
         #expect(PurgeOrder(sharedBytes: long.sharedBytes) == nil)
     }
 
+    @Test func `an order has the bytes that other releases read`() throws {
+        let user = try #require(IdentityTag(bytes: [UInt8](repeating: 7, count: 32)))
+        var bytes: [UInt8] = [1, 1, 0x61, 2, 2, 0x2f, 0x62, 3, 1, 0x72, 5, 0, 4, 32]
+        bytes += user.bytes
+        #expect(PurgeOrder(host: "a", path: "/b", route: "r", owners: [user]).sharedBytes == bytes)
+    }
+
+    @Test(arguments: [
+        ("api.example", true), ("api.example:8443", true), ("api.example.evil", false), ("api.exampl", false),
+        ("www.api.example", false),
+    ])
+    func `an order for a host is for all of its ports, and for no host that begins alike`(
+        authority: String, isIncluded: Bool
+    ) {
+        let chain = ChainKey(authority: authority, match: "/feed")
+        #expect(
+            purge(PurgeOrder(host: "api.example")).includes(chain, url: "/feed", rank: 1) == isIncluded)
+    }
+
     @Test(arguments: [(-1, 0), (0, 0), (1_500, 1_500)] as [(Int64, Int64)])
     func `an order has an age of 0 or more`(written: Int64, read: Int64) {
         #expect(PurgeOrder.age(of: [PurgeOrder.field(ofAge: written)]) == read)
