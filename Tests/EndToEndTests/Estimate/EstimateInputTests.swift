@@ -260,6 +260,13 @@ internal import Testing
         #expect(many.warnings == ["\(folder.path)/many: left out files after the first 1000"])
     }
 
+    @Test func `the versions of a folder may be a day apart`() throws {
+        let folder = try TemporaryFolder()
+        _ = try Estimating.write(3, items: 20, to: folder)
+        let resource = try #require(try Estimating.of(folder.path, "--every", "1d").resources.first)
+        #expect(resource.periodSeconds == 86_400)
+    }
+
     @Test(arguments: [
         ["--every", "0s"], ["--every", "2d"], ["--every", "10"], ["--for", "8d"],
         ["--for", "1h", "--every", "1s"],

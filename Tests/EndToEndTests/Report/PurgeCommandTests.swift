@@ -43,4 +43,32 @@ internal import Testing
         #expect(try purge().status == 64)
         #expect(try purge("--user", "cookie:a=b").errors.contains("--user needs --host"))
     }
+
+    @Test func `how many of the versions are personal is said, and of none it is not`() throws {
+        let folder = try TemporaryFolder()
+        let body = Feed.bytes(version: 0, items: 40)
+        let origin = try Origin { request, connection in
+            let scope = request.target.hasPrefix("/account") ? "private" : "public"
+            connection.send(
+                wire(
+                    "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: \(scope)", body: body
+                ))
+        }
+        let routes = """
+            routes:
+            - {match: "/account/*", dictionary: {scope: private, identity: "cookie:session"}}
+            - {match: "/*"}
+            """
+        let proxy = try ServedProxy(origin, in: folder, routes)
+        func dryRun(_ path: String) throws -> String {
+            try RunningProcess.run([
+                "purge", "--config", "\(folder.path)/dictum.yaml", "--path", path, "--dry-run",
+            ]).text
+        }
+        for path in ["/account/inbox", "/feed"] {
+            _ = try proxy.curl(path, "-H", "Accept-Encoding: gzip", "-H", "Cookie: session=ann")
+        }
+        #expect(try dryRun("/account/inbox").hasSuffix("; 1 of them personal\n"))
+        #expect(try !dryRun("/feed").contains("personal"))
+    }
 }

@@ -83,6 +83,15 @@ internal import Testing
         )
     }
 
+    @Test func `a listener at all addresses is asked at the one of this machine`() throws {
+        let folder = try TemporaryFolder()
+        let port = try WireListener(port: 0).port
+        let proxy = try ServedProxy(
+            Self.origin(), in: folder, admin: "{address: \"0.0.0.0:\(port)\"}")
+        let result = try withExtendedLifetime(proxy) { try report(folder) }
+        #expect(result.status == 0 && result.text.contains("Store: "), "\(result.errors)")
+    }
+
     @Test func `an observing proxy is asked what it would save, and proposes routes`() throws {
         let folder = try TemporaryFolder()
         let proxy = try ServedProxy(Self.origin(), in: folder, "mode: observe\nobserve: {cpu: 100%}")

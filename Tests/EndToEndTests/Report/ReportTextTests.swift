@@ -45,6 +45,96 @@ struct ReportTextTests {
         #expect(text.contains("3 responses that no browser keeps, expired"), "\(text)")
     }
 
+    private static func text(_ report: SavingsReport) -> String {
+        ReportText.text(of: RunningReport(savings: report, firstResponses: []))
+    }
+
+    @Test func `the most frequent reason comes first, and equal ones by their names`() {
+        var report = Self.report(mode: "live")
+        var live = SavingsReport.Live()
+        live.requests = 5
+        live.reasons = ["client-new": 1, "no-store": 3, "ineligible-type": 1]
+        report.routes[0].live = live
+        let text = Self.text(report)
+        let names = text.matches(of: /not over a dictionary, ([a-z-]+)/).map { String($0.output.1) }
+        #expect(names == ["no-store", "client-new", "ineligible-type"], "\(text)")
+    }
+
+    @Test func `deltas are listed by the ages of their dictionaries, up to 100 versions`() {
+        var report = Self.report(mode: "observe")
+        var observed = SavingsReport.Observed()
+        for back in [0, 1, 3, 10, 100, 101] {
+            observed.add(deltaBytes: 100, plainBytes: 1_000, versionsBack: back)
+        }
+        report.routes[0].observed = observed
+        let text = Self.text(report)
+        let ages = text.split(separator: "\n").filter { $0.hasSuffix(" 1,000") }.compactMap {
+            $0.split(separator: "  ").first.map { String($0) }
+        }
+        #expect(ages == ["0", "1", "2 to 3", "4 to 10", "11 to 100", "more"], "\(text)")
+    }
+
+    @Test func `an experiment says what each side got, and what dictionaries change`() {
+        var report = Self.report(mode: "live")
+        report.experiment = SavingsReport.Experiment(
+            holdout: 0.05,
+            treated: SavingsReport.Arm(
+                requests: 1_200, units: 40, bytesPerRequest: 1_500, secondsPerRequest: 0.012),
+            heldOut: SavingsReport.Arm(
+                requests: 60, units: 20, bytesPerRequest: 6_000, secondsPerRequest: 0.01),
+            bytes: SavingsReport.Ratio(value: 0.25, low: 0.125, high: 0.375),
+            duration: SavingsReport.Ratio(value: 1.25, low: 1.125, high: 1.5))
+        let text = Self.text(report)
+        let expected = """
+            Experiment, 5.0 % of the clients without dictionaries
+              with: 1200 responses to 40 groups of clients, 1,500 bytes and 12.0 ms each
+              without: 60 responses to 20 groups of clients, 6,000 bytes and 10.0 ms each
+              bytes: -75.0 % with dictionaries (95 % interval: -87.5 % to -62.5 %)
+              time: +25.0 % with dictionaries (95 % interval: +12.5 % to +50.0 %)
+
+            """
+        #expect(text.contains(expected), "\(text)")
+    }
+
+    @Test(arguments: [true, false])
+    func `the last lines tell the store, and that dictionaries are off`(isOn: Bool) {
+        var report = Self.report(mode: "live")
+        report.store = SavingsReport.Store(versions: 2, chains: 1, memoryBytes: 1_024, diskBytes: 2_048)
+        report.dictionariesOn = isOn
+        let text = Self.text(report)
+        let store = "Store: 2 versions in 1 chain, 2.0 KiB on disk, 1.0 KiB in memory\n"
+        #expect(text.hasSuffix(store + (isOn ? "" : "Dictionaries are switched off.\n")), "\(text)")
+    }
+
+    @Test(arguments: [(5, false), (6, true)])
+    func `responses are of one user each if most of the requests have credentials`(
+        credentials: Int, isFound: Bool
+    ) {
+        var observed = SavingsReport.Observed()
+        (observed.responses, observed.credentials) = (10, credentials)
+        observed.fields = ["cache-control": "no-cache"]
+        let names = ReportAdvice.findings(observed).map(\.name)
+        #expect(names.contains("needs-twin") == isFound, "\(names)")
+    }
+
+    @Test func `a route is suggested by the deltas over the version before, where there are some`() {
+        var observed = SavingsReport.Observed()
+        observed.own.add(deltaBytes: 100, plainBytes: 1_000)
+        observed.add(deltaBytes: 950, plainBytes: 1_000, versionsBack: 3)
+        let group = SavingsReport.Group(authority: "api.test", match: "/feed", observed: observed)
+        let text = ObservedSuggestions(Self.report(mode: "observe", [group])).text
+        #expect(text.contains("100 bytes (dcz) instead of 1,000"), "\(text)")
+    }
+
+    @Test(arguments: ["", "/a, /b"])
+    func `the rest of a route, and a list of patterns, are no route to suggest`(match: String) {
+        var observed = SavingsReport.Observed()
+        observed.add(deltaBytes: 100, plainBytes: 1_000, versionsBack: 1)
+        let group = SavingsReport.Group(authority: "", match: match, observed: observed)
+        let text = ObservedSuggestions(Self.report(mode: "observe", [group])).text
+        #expect(text.hasPrefix("No route is suggested: "), "\(text)")
+    }
+
     @Test(arguments: [
         ("live", "set mode: observe"), ("off", "set mode: observe"), ("observe", "observe for longer"),
     ])

@@ -15,6 +15,9 @@ internal import Testing
         (["check", "c.yaml"], #"unexpected argument "c.yaml": did you mean --config c.yaml?"#),
         (["serve", "c.yaml"], #"unexpected argument "c.yaml": did you mean --config c.yaml?"#),
         (["serve", "http://a"], #"unexpected argument "http://a": did you mean --upstream http://a?"#),
+        (["report", "http://a"], #"unexpected argument "http://a": did you mean --admin http://a?"#),
+        (["purge", "http://a"], #"unexpected argument "http://a": did you mean --admin http://a?"#),
+        (["purge", "/feed"], #"unexpected argument "/feed": name what to forget by --host, --path, "#),
         (["frobnicate"], #"unknown command "frobnicate": expected one of serve, check, "#),
     ])
     func `a command that does not exist is wrong usage, and the right one is named`(

@@ -117,6 +117,18 @@ internal import Testing
             "\(result.errors)")
     }
 
+    @Test(arguments: [ContentCoding.gzip, .zstd])
+    func `gzip and zstd are known by their first bytes, however much they have saved`(coding: ContentCoding)
+        throws
+    {
+        let plain = [UInt8](repeating: 0x20, count: 16 << 20)
+        let folder = try TemporaryFolder()
+        try folder.write(coded(plain, coding), to: "body")
+        let result = try decode(folder.file("body"))
+        let isWhole = result.output == plain
+        #expect(result.status == 0 && isWhole, "\(result.errors)")
+    }
+
     @Test func `a body without a known beginning needs its coding named`() throws {
         let unknown = try decode(file("plain.json"))
         #expect(unknown.errors.contains("--coding br"))

@@ -182,6 +182,7 @@ extension [String: Any] {
         #expect(Set(slowest.map { $0.text("coding") }) == ["gzip", "dcz"])
         #expect(slowest.allSatisfy { ($0.number("seconds") ?? 0) > 0 })
         #expect(slowest.compactMap { $0.number("body_bytes") }.reduce(0, +) == before)
+        #expect(slowest.compactMap { $0.number("sent_bytes") }.reduce(0, +) == sent)
         #expect(
             routes[1].text("dictionaries") == "off" && routes[1].text("bytes", "plain_basis") == "as-sent")
         #expect(routes[2].number("configured") == 0)
@@ -217,6 +218,21 @@ extension [String: Any] {
         #expect(status.number("memory", "used_bytes") == used)
     }
 
+    @Test func `the status tells the start, what was refused, and the parts of the store`() throws {
+        let earliest = Double(SystemClock.unixSeconds)
+        let proxy = try TestProxy(json(first))
+        _ = try proxy.fetch("/feed")
+        let client = try proxy.connect()
+        client.send(wire("GET /feed HTTP/1.1"))
+        #expect(try client.receive().status == 400, "there is no Host")
+        let status = try proxy.read("/status")
+        let start = try #require(status.number("start_time"))
+        #expect(start >= earliest - 1 && start <= Double(SystemClock.unixSeconds) + 1)
+        #expect(status.number("requests", "rejected", "malformed") == 1)
+        let index = try proxy.metric(#"dictum_store_bytes{place="index"}"#)
+        #expect(index > 0 && status.number("store", "index_bytes") == Double(index))
+    }
+
     @Test func `chains are listed by pages, and a wrong page is refused`() throws {
         let proxy = try TestProxy(json(first))
         for path in ["/a", "/b", "/c"] { _ = try proxy.fetch(path) }
@@ -233,6 +249,9 @@ extension [String: Any] {
             #expect(answer.status == 400, "\(query)")
             #expect(answer["Content-Type"] == "application/problem+json")
         }
+        let standard = try proxy.read("/chains")
+        #expect(standard.number("limit") == 50 && standard.number("offset") == 0)
+        #expect(standard.text("order") == "wanted")
         for query in ["limit=200", "offset=100000000", "order=versions&limit=1", "order=wanted"] {
             #expect(
                 try proxy.admin("GET /chains?\(query) HTTP/1.1", "Host: localhost").status == 200, "\(query)")

@@ -79,6 +79,24 @@ struct AdminGuardTests {
         }
     }
 
+    @Test(arguments: [
+        ("node7.test", "https://node7.test", true), ("node7.test", "https://node7.test:443", true),
+        ("node7.test:443", "https://node7.test", true), ("node7.test:8443", "https://node7.test:8443", true),
+        ("node7.test:80", "http://node7.test", true), ("node7.test:8443", "https://node7.test", false),
+        ("node7.test", "http://node7.test:443", false), ("node7.test", "https://node8.test", false),
+        ("node7.test", "ftp://node7.test", false),
+    ])
+    func `the page behind a front with TLS may change what its own host has, by the port of its scheme`(
+        host: String, origin: String, isOwn: Bool
+    ) throws {
+        let lines = [
+            "Host: \(host)", "Origin: \(origin)", "Content-Type: application/json",
+            "Authorization: Bearer \(Self.token)",
+        ]
+        let refused = try status(lines, from: Self.elsewhere, token: Self.token, isChange: true)
+        #expect(refused == (isOwn ? nil : Status.forbidden))
+    }
+
     @Test func `a change needs JSON and no foreign origin, reading does not`() throws {
         let foreign = ["Host: localhost", "Origin: https://evil.test"]
         #expect(try status(foreign, from: Self.local, isChange: true) == .forbidden)

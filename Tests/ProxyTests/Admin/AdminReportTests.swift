@@ -68,6 +68,29 @@ struct AdminReportTests {
         #expect(BodyBytes([]).plainBasis == .asSent)
     }
 
+    @Test
+    func `errors of several routes add up as independent ones do, and with an unknown one nothing is said`() {
+        func part(margin: Int?) -> BodyBytes {
+            var live = SavingsReport.Live()
+            (live.bodyBytes, live.sentBytes) = (1_000, 100)
+            (live.deltaBodyBytes, live.deltaBytes) = (1_000, 100)
+            live.deltaPlainBytes = 300
+            live.deltaPlainMargin = margin
+            return BodyBytes(live)
+        }
+        #expect(BodyBytes([part(margin: 3), part(margin: 4)]).savedMargin == 5)
+        #expect(BodyBytes([part(margin: 3), part(margin: nil)]).savedMargin == nil)
+    }
+
+    @Test func `the most frequent reason of a route comes first, and equal ones by their names`() {
+        var live = SavingsReport.Live()
+        live.reasons = ["b": 1, "c": 3, "a": 1]
+        let report = RouteReport(
+            route: "/", live, configured: true, dictionaries: .on, learned: nil, slowest: [])
+        #expect(report.reasons.map(\.reason) == ["c", "a", "b"])
+        #expect(report.reasons.map(\.requests) == [3, 1, 1])
+    }
+
     // MARK: The slowest codings
 
     private func entry(_ seconds: Int, at second: Int) -> SlowestCodings.Entry {
@@ -112,7 +135,8 @@ struct AdminReportTests {
         events.note(.info("c"), now: 1000)
         #expect(events.entries(now: 1000).map(\.text) == ["a", "a", "b"])
         #expect(events.entries(now: 1000).map(\.count) == [1, 2, 1])
-        #expect(events.entries(now: 1000 + RecentEvents.secondsMax).isEmpty)
+        #expect(events.entries(now: 1000 + 86_399).count == 3, "for a day")
+        #expect(events.entries(now: 1000 + 86_400).isEmpty)
     }
 
     @Test func `what was said of a configuration is forgotten with the next good one, and no more`() {
@@ -146,7 +170,7 @@ struct AdminReportTests {
         for number in 0..<200 { events.note(.warning("message \(number)"), now: 1000) }
         events.note(.error(String(repeating: "x", count: 100_000)), now: 1000)
         let entries = events.entries(now: 1000)
-        #expect(entries.count == RecentEvents.countMax)
+        #expect(entries.count == 50)
         #expect(entries[1].text == "message 199")
         #expect(entries[0].text.count < 1_010)
     }

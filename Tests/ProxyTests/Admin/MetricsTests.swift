@@ -238,7 +238,15 @@ import Testing
         (statistics.bytesSent, statistics.bytesReceived) = (3, 5)
         (statistics.connections, statistics.outages, statistics.deadline) = (7, 2, 250)
         statistics.breaker = .halfOpen
+        statistics.count([.null, .null, .error(RedisErrorReply(code: "STRANGE", message: "x"))])
+        statistics.count(RedisFailure.timedOut, 13)
+        for micros in [100, 20_000_000] { statistics.latency.add(microseconds: micros) }
         for (series, expected) in [
+            (#"dictum_shared_store_commands_total{result="ok"}"#, "2"),
+            (#"dictum_shared_store_commands_total{result="error"}"#, "1"),
+            (#"dictum_shared_store_commands_total{result="timeout"}"#, "13"),
+            (#"dictum_shared_store_errors_total{code="other"}"#, "1"),
+            (#"dictum_shared_store_errors_total{code="OOM"}"#, "0"),
             (#"dictum_shared_store_bytes_total{direction="sent"}"#, "3"),
             (#"dictum_shared_store_bytes_total{direction="received"}"#, "5"),
             ("dictum_shared_store_connections_total", "7"), ("dictum_shared_store_outages_total", "2"),
@@ -247,6 +255,15 @@ import Testing
             (#"dictum_shared_store_state{state="open"}"#, "0"),
         ] {
             #expect(value(of: series, in: statistics.samples) == expected, "\(series)")
+        }
+        let replies = SharedStoreLatency.samples(statistics.latency)
+        for (series, expected) in [
+            (#"dictum_shared_store_reply_seconds_bucket{le="0.0001"}"#, "1"),
+            (#"dictum_shared_store_reply_seconds_bucket{le="2.0"}"#, "1"),
+            (#"dictum_shared_store_reply_seconds_bucket{le="+Inf"}"#, "2"),
+            ("dictum_shared_store_reply_seconds_sum", "20.0001"),
+        ] {
+            #expect(value(of: series, in: replies) == expected, "\(series)")
         }
     }
 
@@ -300,11 +317,22 @@ import Testing
     }
 
     @Test func `a process tells its version, start, memory and descriptors`() throws {
+        let earliest = Date().timeIntervalSince1970
         let samples = ProcessStatistics(version: "1.2.3").samples
+        let latest = Date().timeIntervalSince1970
         #expect(value(of: #"dictum_build_info{version="1.2.3"}"#, in: samples) == "1")
-        for name in ["process_start_time_seconds", "process_resident_memory_bytes", "process_open_fds"] {
-            #expect(try #require(samples.first { $0.metric.name == name }).value > 2)
+        func number(_ name: String) throws -> Double {
+            try #require(samples.first { $0.metric.name == name }).value
         }
+        let start = try number("process_start_time_seconds")
+        #expect(start > earliest - 1 && start < latest + 1)
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let peak = try #require(
+            status.firstMatch(of: /VmHWM:\s*([0-9]+) kB/).flatMap { Double($0.output.1) })
+        let resident = try number("process_resident_memory_bytes")
+        // Threads add up their pages a little later. What is mapped without being used is far more.
+        #expect(resident > 1_000_000 && resident < 1_024 * peak + 64_000_000)
+        #expect(try number("process_open_fds") > 2)
     }
 }
 

@@ -33,6 +33,10 @@ struct InheritanceTests {
         #expect(throws: StartError.self) { try read(["LISTEN_FDS": count, "LISTEN_PID": "42"]) }
     }
 
+    @Test func `many listeners on many cores have their sockets, up to 4,096`() throws {
+        #expect(try read(["LISTEN_FDS": "4096", "LISTEN_PID": "42"]).names.count == 4_096)
+    }
+
     @Test func `a successor takes those of its parent, and says at the descriptor when it accepts`() throws {
         let taken = try read(["LISTEN_FDS": "1", "DICTUM_SUCCEEDS": "7:4"])
         #expect(taken.names == [""])

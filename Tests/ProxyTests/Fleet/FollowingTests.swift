@@ -39,6 +39,27 @@ internal import Testing
         #expect(taken == [counts, false], "at most once")
     }
 
+    @Test func `the signed entries of one node say nothing of the times of another`() {
+        var following = Following()
+        let nodes: [[UInt8]] = [[1], [2], [1], [2]]
+        let times: [Int64] = [60_000, 50_000, 60_000, 50_001]
+        let taken = zip(nodes, times).map { node, time in
+            following.takeSigned(by: node, at: time, appendedAt: time)
+        }
+        #expect(taken == [true, true, false, true])
+    }
+
+    @Test func `of too many chains no further one is fetched, and a later version of a known one is`() {
+        var following = Following()
+        func chain(_ number: Int) -> ChainKey { ChainKey(authority: "api.test", match: "/\(number)") }
+        let isScheduled = (0..<1_025).map { following.noteNewest(name($0), of: chain($0)) }
+        #expect(isScheduled.count { $0 } == 1_024 && isScheduled.last == false)
+        _ = following.noteNewest(name(2_000), of: chain(0))
+        let fetched = following.takeNewest(
+            of: chain(0), isUsed: { _ in true }, bytes: { _ in 1_000 }, now: 1_000)
+        #expect(fetched == name(2_000))
+    }
+
     @Test func `each change of holders counts once, also after the stream has begun again`() {
         var following = Following()
         /// Reads entries of these times; returns those that count.

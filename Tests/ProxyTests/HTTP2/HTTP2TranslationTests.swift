@@ -282,6 +282,24 @@ private let ok = wire("HTTP/1.1 200 OK", body: Array("ok".utf8))
         #expect(try patient.metric("dictum_http2_limits_total{limit=\"stalled-response\"}") == 0)
     }
 
+    @Test func `what clients have exceeded on a listener that is gone is counted still`() throws {
+        let (proxy, folder) = (try TestProxy(ok), try TemporaryFolder())
+        do {
+            let peer = try proxy.connectHTTP2()
+            for _ in 0..<1_100 { peer.send(HTTP2Peer.Kind.ping, payload: [1, 2, 3, 4, 5, 6, 7, 8]) }
+            #expect(peer.endingCode() == 11)
+        }
+        try waitUntil("its connection has gone") {
+            try ["active", "idle"].allSatisfy {
+                try proxy.metric("dictum_connections{side=\"client\",state=\"\($0)\"}") == 0
+            }
+        }
+        let count = #"dictum_http2_limits_total{limit="control-frames"}"#
+        #expect(try proxy.metric(count) == 1)
+        try proxy.reload("listeners: [{address: \"unix:\(folder.file("a.sock"))\"}]")
+        #expect(try proxy.metric(count) == 1)
+    }
+
     @Test func `a delta goes out from the second fetch on, and is exact`() throws {
         let bodies = (1...3).map { Feed.bytes(version: $0, items: 100) }
         let origin = try Origin(

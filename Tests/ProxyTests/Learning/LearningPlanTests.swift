@@ -28,6 +28,8 @@ internal import Testing
         #expect(Self.decide(Self.facts(responses: 6)) == .wait(.fewFirstVisits))
         #expect(Self.decide(Self.facts(responses: 7)) == .train(responses: 7))
         #expect(Self.decide(Self.facts(clients: 2, responses: 1_000)) == .wait(.fewFirstVisits))
+        // The one of four that got the most is left out, and three are enough.
+        #expect(Self.decide(Self.facts(clients: 4, responses: 100)) == .train(responses: 100))
         #expect(Self.decide(Plan.Facts()) == .wait(.fewFirstVisits))
     }
 
@@ -47,11 +49,13 @@ internal import Testing
     @Test func `responses of a client's first page do not count, as it has no dictionary yet`() {
         var facts = Self.facts(clients: 0)
         for client in 0..<100 {
-            for time in 0..<FirstVisits.pageSeconds {
+            for time in 0..<10 {
                 facts.visits.record(bytes: 90_000, of: UInt128(client), at: time)
             }
         }
         #expect(Self.decide(facts) == .wait(.fewFirstVisits))
+        for client in 0..<100 { facts.visits.record(bytes: 90_000, of: UInt128(client), at: 10) }
+        #expect(Self.decide(facts) == .train(responses: 2), "those after ten seconds do")
     }
 
     @Test func `one client that asks for everything counts nothing`() {

@@ -119,6 +119,16 @@ internal import Testing
         #expect(observed.savedBytes == 2e13)
     }
 
+    @Test func `a debt of less than two seconds of allowance stops nothing, and a larger one does`() {
+        var budget = ObservationBudget(cpuShare: 0.01, now: 0)
+        // The allowance of a minute, and that of one more second.
+        budget.charge(610_000_000, now: 0)
+        let isLittle = budget.mayBegin(now: 0)
+        budget.charge(20_000_000, now: 0)
+        let isMore = budget.mayBegin(now: 0)
+        #expect(isLittle && !isMore)
+    }
+
     @Test func `without allowance nothing begins`() {
         var budget = ObservationBudget(cpuShare: 0.01, now: 0)
         // The allowance of a minute, and a second more.

@@ -168,6 +168,8 @@ private let versions = (0..<6).map { Feed.bytes(version: $0, items: 60) }
         #expect(live["Use-As-Dictionary"] != nil)
         #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] == nil)
         #expect(try proxy.report().routes.map(\.mode) == ["live", "observe", "live"])
+        let shown = try proxy.read("/routes").list("routes").map { $0.text("dictionaries") }
+        #expect(shown.prefix(3) == ["on", "observe", "on"])
     }
 
     // MARK: What is promised is what a live route sends

@@ -1,3 +1,4 @@
+internal import Dictionaries
 internal import TestSupport
 internal import Testing
 
@@ -14,6 +15,13 @@ internal import Testing
         }
         #expect(routes.tallies.count == ObservedRoutes.countMax + 1)
         #expect(routes.tallies.values.reduce(0) { $0 + $1.totals.responses } == 10_000)
+    }
+
+    @Test func `URLs and paths that clients make up are counted up to 1,000`() {
+        var tally = ObservedTally()
+        for number in 0..<1_500 { tally.add(url: PathAndQuery("/\(number)?a=\(number)")) }
+        let report = tally.report
+        #expect(report.urls == 1_000 && report.paths == 1_000)
     }
 
     @Test func `paths and hosts of responses that are not measured take no group`() throws {

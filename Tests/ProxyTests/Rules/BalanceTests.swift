@@ -1,5 +1,7 @@
 internal import Dictionaries
+internal import Dispatch
 internal import Glibc
+internal import Primitives
 internal import Storage
 internal import TestSupport
 internal import Testing
@@ -42,6 +44,21 @@ internal import Testing
         for _ in 0..<16 { _ = try proxy.fetch("/") }
         #expect(slow.requests.count > 1, "once it is free it gets requests again")
         #expect(proxy.server.context.upstreams.servers.map(\.activeCount) == [0, 0])
+    }
+
+    @Test func `each address has ports for 20,000 requests of the whole machine`() throws {
+        let proxy = try TestProxy([try MoodyOrigin(), try MoodyOrigin()])
+        let ports = Guarded<[Int]>([])
+        let asked = DispatchGroup()
+        for part in proxy.server.parts {
+            part.perform(in: asked) { own, _ in
+                let group = own.proxy.context.upstreams.all[0]
+                let count = own.proxy.upstreams[group].portsMax
+                ports.withLock { $0.append(count) }
+            }
+        }
+        asked.wait()
+        #expect(ports.withLock { $0 } == [40_000, 40_000])
     }
 
     @Test func `a request that is given up is no load any more`() throws {

@@ -83,6 +83,9 @@ extension TestProxy {
         let answer = try proxy.readiness()
         #expect(answer.status == 503)
         #expect(answer.text.contains("no upstream passes its health check"))
+        let warnings = try proxy.read("/status").list("warnings").compactMap { $0.text("text") }
+        let advice = " is down: it gets requests only if no other one is up"
+        #expect(warnings.count { $0.hasSuffix(advice) } == 2)
         #expect(try proxy.admin("GET /healthz HTTP/1.1", "Host: admin").status == 200)
         #expect(try proxy.fetch("/").text == "well")
         both[1].become(200)
@@ -99,6 +102,7 @@ extension TestProxy {
         #expect(check.startLine == "GET /healthz HTTP/1.1")
         #expect(check["Host"] == "127.0.0.1:\(origin.origin.port)")
         #expect(check["Connection"] == "close")
+        #expect(check["User-Agent"] == "dictum-health", "so that an operator can tell it from clients")
         #expect(try proxy.fetch("/").text == "well")
         #expect(origin.checks.count == 1)
     }
@@ -109,6 +113,27 @@ extension TestProxy {
             [moved, well], upstream: "health: {path: /healthz, interval: 100ms, status: 302}")
         try proxy.untilHealthy(false, well)
         #expect(try proxy.isHealthy(moved.url))
+    }
+
+    @Test(
+        arguments: [
+            ("204", [204], [203, 205]), ("2xx", [200, 299], [199, 300]), ("5xx", [500, 599], [499, 600]),
+            ("200-399", [200, 399], [199, 400]), ("200-201", [200, 201], [199, 202]),
+        ] as [(String, [Int], [Int])])
+    func `a status, a class and a range have the statuses that they name, and no others`(
+        text: String, passing: [Int], others: [Int]
+    ) throws {
+        let expected = try #require(ExpectedStatus(text))
+        #expect(passing.allSatisfy { expected.contains($0) } && !others.contains { expected.contains($0) })
+        #expect(expected.description == text)
+    }
+
+    @Test(arguments: [
+        "", "1xx", "6xx", "2x", "2xxx", "xxx", "199", "600", "+200", "٢00", "399-200", "200-", "-200",
+        "200-600", "200-300-400",
+    ])
+    func `what is no final status names none`(text: String) {
+        #expect(ExpectedStatus(text) == nil)
     }
 
     @Test func `a check reads no more than 64 KiB of a body, and does not wait for its end`() throws {

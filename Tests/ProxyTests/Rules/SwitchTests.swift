@@ -115,6 +115,8 @@ private let second = Feed.bytes(version: 1, items: 40)
                 == #"{"configured":"off","dictionaries":"off"}"# + "\n")
         #expect(try proxy.read("/routes").list("routes")[0].text("dictionaries") == "off")
         #expect(try proxy.report().routes[0].mode == "off")
+        let warnings = try proxy.read("/status").list("warnings").compactMap { $0.text("text") }
+        #expect(warnings.contains("dictionaries are off in the configuration"))
     }
 
     @Test func `a reload goes by the configuration again`() throws {

@@ -61,6 +61,12 @@ private let fault: FaultyEncoder.Fault = { $0[max(0, $0.count - 5)] ^= 0x20 }
         #expect(text.contains(Digest(of: bodies.0.span).hex))
         #expect(text.contains(Digest(of: bodies.1.span).hex))
         #expect(!text.contains("Creek"), "no bytes of a body")
+        let shown = try proxy.read("/routes").list("routes").map { $0.text("dictionaries") }
+        #expect(shown == ["distrusted", "on"])
+        let warnings = try proxy.read("/status").list("warnings").compactMap { $0.text("text") }
+        #expect(
+            warnings.contains(
+                "route /feed: a delta did not decode to its body; dictionaries are off until a reload"))
     }
 
     @Test func `the error of a delta for one user names neither of its bodies`() throws {

@@ -207,14 +207,20 @@ private let second = Feed.bytes(version: 1, items: 40)
 
     @Test func `the arms have the shares that are set, and units are even`() {
         var (heldOut, units) = (0, [Int](repeating: 0, count: ExperimentPlace.unitCount))
+        var heldOutUnits: Set<Int> = []
         var random = SplitMix(seed: 7)
         for _ in 0..<100_000 {
             let place = ExperimentPlace(number: random.next(), holdout: 0.05)
-            if place.arm == .heldOut { heldOut += 1 }
+            if place.arm == .heldOut {
+                heldOut += 1
+                heldOutUnits.insert(place.unit)
+            }
             units[place.unit] += 1
         }
         #expect(4_700...5_300 ~= heldOut)
         #expect(units.allSatisfy { 50...160 ~= $0 })
+        // Of 1,024 units about eight have none of 5,000 clients.
+        #expect(heldOutUnits.count > 950, "the unit of a client says nothing of its side")
     }
 }
 

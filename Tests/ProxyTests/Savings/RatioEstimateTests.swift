@@ -73,12 +73,12 @@ internal import Testing
     }
 
     @Test func `equal units have no interval, and too few no estimate`() throws {
-        let few = Array(repeating: (count: 2.0, sum: 200.0), count: RatioEstimate.unitsMin - 1)
+        let few = Array(repeating: (count: 2.0, sum: 200.0), count: 9)
         let one = try #require(RatioEstimate(few + [(1, 100), (0, 0)]))
         let other = try #require(RatioEstimate(few.map { ($0.count, $0.sum / 2) } + [(4, 200)]))
         let (value, low, high) = one.ratio(to: other)
         #expect(value == 2 && abs(low - 2) < 1e-9 && abs(high - 2) < 1e-9)
-        #expect(one.units == RatioEstimate.unitsMin)
+        #expect(one.units == 10)
         #expect(RatioEstimate(few + [(0, 0)]) == nil)
         #expect(RatioEstimate(few.map { ($0.count, 0) } + [(1, 0)]) == nil)
         #expect(

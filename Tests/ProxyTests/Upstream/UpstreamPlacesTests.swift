@@ -151,7 +151,7 @@ struct UpstreamPlacesTests {
 
     @Test func `all clients together wait in bounded number, and no client has all turns`() {
         let places = UpstreamPlaces(.init(countMax: 0))
-        let most = UpstreamPlaces.waitingMax
+        let most = 1_024
         func wait(_ client: ClientUse) -> Int {
             (0..<most).prefix { _ in places.wait(demand(client)) {} != nil }.count
         }
