@@ -161,7 +161,7 @@ struct DecisionTests {
         let authentication = greeting.next(Self.error(code, "unknown command 'HELLO'"))
         #expect(authentication == .send([RedisCommand("AUTH", "p")]))
         let role = greeting.next(.status(Array("OK".utf8)))
-        #expect(role == .send([RedisCommand("INFO", "replication")]))
+        #expect(role == .send([RedisCommand("INFO")]))
         guard case .done(let facts) = greeting.next(.bytes(Array("# Replication\r\nrole:master\r\n".utf8)))
         else {
             Issue.record("the greeting does not end")
@@ -180,6 +180,20 @@ struct DecisionTests {
         let old = greeting.next(.bytes(Array("role:slave\r\nmaster_host:a\r\n".utf8)))
         #expect(old == refusal)
         #expect(RedisErrorReply.replicaFault.contains("name the master"))
+    }
+
+    @Test func `a cluster is refused, with HELLO or without it`() {
+        var greeting = RedisGreeting(Self.settings(), password: nil)
+        let new = greeting.next(Self.hello("server", "redis", "mode", "cluster", "role", "master"))
+        greeting = RedisGreeting(Self.settings(), password: nil)
+        _ = greeting.next(Self.error("ERR", "unknown command 'HELLO'"))
+        let old = greeting.next(.bytes(Array("role:master\r\n# Cluster\r\ncluster_enabled:1\r\n".utf8)))
+        #expect(new == old)
+        guard case .refused(let reason) = old else {
+            Issue.record("it is not refused")
+            return
+        }
+        #expect(reason.contains("cluster mode"))
     }
 
     @Test func `a server that has no place for a connection is not taken for one without HELLO`() {

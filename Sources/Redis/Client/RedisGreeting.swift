@@ -64,10 +64,10 @@ struct RedisGreeting {
         return .send([RedisCommand("AUTH", words.map { Array($0.utf8) })])
     }
 
-    /// Asks for what HELLO would have told; a proxy may not know it.
+    /// Asks for what HELLO would have told, in all sections, since old servers take one name; a proxy may not know it.
     private mutating func askRole() -> Step {
         phase = .role
-        return .send([RedisCommand("INFO", "replication")])
+        return .send([RedisCommand("INFO")])
     }
 
     private mutating func select() -> Step {
@@ -85,7 +85,7 @@ struct RedisGreeting {
     }
 }
 
-/// The properties of a server that its response to HELLO names; without one, only its role is known.
+/// The properties of a server that its response to HELLO names; without one, INFO tells mode and role.
 package struct RedisServerFacts: Sendable, Equatable {
     /// `redis`, `valkey`, or the name of another server.
     package var server = ""

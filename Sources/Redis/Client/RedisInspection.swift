@@ -37,7 +37,7 @@ package struct RedisInspection: Sendable {
         let times = writes ? Self.measure(session) : []
         findings = found.filter(\.isFault) + found.filter { !$0.isFault }
         server = name
-        latencyMicroseconds = times.isEmpty ? nil : times.sorted()[times.count * 99 / 100]
+        latencyMicroseconds = times.isEmpty ? nil : times.sorted()[(times.count * 99 + 99) / 100 - 1]
         deadline = times.isEmpty ? nil : session.client.counts.deadline
     }
 
