@@ -52,12 +52,12 @@ internal import Testing
     @Test func `of too many chains no further one is fetched, and a later version of a known one is`() {
         var following = Following()
         func chain(_ number: Int) -> ChainKey { ChainKey(authority: "api.test", match: "/\(number)") }
-        let isScheduled = (0..<1_025).map { following.noteNewest(name($0), of: chain($0)) }
+        let isScheduled = (0..<1_025).map { following.noteNewest(name($0), of: chain($0), now: 0) }
         #expect(isScheduled.count { $0 } == 1_024 && isScheduled.last == false)
-        _ = following.noteNewest(name(2_000), of: chain(0))
+        _ = following.noteNewest(name(2_000), of: chain(0), now: 0)
         let fetched = following.takeNewest(
-            of: chain(0), isUsed: { _ in true }, bytes: { _ in 1_000 }, now: 1_000)
-        #expect(fetched == name(2_000))
+            of: chain(0), isHere: { _ in false }, isUsed: { _ in true }, bytes: { _ in 1_000 }, now: 1_000)
+        #expect(fetched == .fetch(name(2_000)))
     }
 
     @Test func `each change of holders counts once, also after the stream has begun again`() {
