@@ -29,7 +29,7 @@ extension Application {
     }
 }
 
-/// What is counted of connections besides their requests.
+/// An event of a connection that is counted, besides its requests.
 package enum ListenerEvent: Equatable, Sendable {
     case accepted
     case handshake(HandshakeResult)

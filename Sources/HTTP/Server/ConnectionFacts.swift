@@ -1,4 +1,4 @@
-/// What is known of a client's connection, whatever its version of HTTP, and what the application keeps with it.
+/// The facts of a client's connection, whatever its version of HTTP, and the object that the application keeps with it.
 ///
 /// Confined to its loop.
 package final class ConnectionFacts {

@@ -46,7 +46,7 @@ struct Following: Sendable {
         return newest.updateValue((name, now + Self.waitMilliseconds), forKey: chain) == nil
     }
 
-    /// What is to be done about the newest version of a chain.
+    /// The next step for the newest version of a chain.
     enum Turn: Equatable {
         case fetch(SharedName)
         /// Ask again after this time, since a fetch would be too much, or too soon.
