@@ -101,7 +101,7 @@ struct RequestAssemblerTests {
                 + "sec-websocket-key: key\r\n\r\n")
     }
 
-    // RFC 8441 section 5: the key is of no use over HTTP/2, and the upstream must see the one that the proxy checks.
+    // RFC 8441 section 5: HTTP/2 needs no key. The upstream must get the key by which the proxy checks its answer.
     @Test(
         arguments: [("websocket", "key"), ("WebSocket", "key"), ("connect-udp", nil)] as [(String, String?)])
     func `WebSocket in any case has one key, that of the proxy, and other protocols have none of it`(
