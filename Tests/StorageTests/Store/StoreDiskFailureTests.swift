@@ -117,7 +117,11 @@ import Testing
         #expect(!store.flush(timeoutSeconds: 30))
         for seed in 1..<80 {
             let chain = ChainKey(authority: "api.example", match: "/\(seed)")
-            store.admit(sampleBody(seed), chain: chain, url: "/\(seed)")
+            let candidate = VersionCandidate(
+                sampleBody(seed), key: VersionKey(chain: chain, url: "/\(seed)", variant: ""),
+                policy: AdmissionPolicy())
+            // The store refuses while it has counted its index and the oldest have not gone yet.
+            try waitUntil("there is room") { (try? store.admit(candidate, now: 1000)) != nil }
             // This is about half of what the index leaves.
             try waitUntil("the oldest have gone") { store.statistics.versions < 45 }
         }
