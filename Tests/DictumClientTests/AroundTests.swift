@@ -20,14 +20,18 @@ import Testing
                 [("Cache-Control", "max-age=1"), ("Age", "0"), ("ETag", "\"a\""), ("Content-Type", "text/x")]),
             TransportResponse(status: 304, fields: [("ETag", "\"a\""), life], body: Data()),
         ])
+        var lengths: [String?] = []
         for _ in 0..<2 {
             let (body, fields) = try await client.data(from: feedURL, using: server)
             #expect(body == feed(0) && fields.statusCode == 200)
+            lengths.append(fields.value(forHTTPHeaderField: "Content-Length"))
             #expect(fields.value(forHTTPHeaderField: "ETag") == "\"a\"")
             #expect(fields.value(forHTTPHeaderField: "Content-Type") == "text/x")
         }
         #expect(server.requests.map { $0.value(forHTTPHeaderField: "If-None-Match") } == [nil, "\"a\""])
         #expect(folder.metrics.map(\.isRevalidated) == [false, true] && folder.metrics[1].wireBytes == 0)
+        #expect(lengths == [nil, "\(feed(0).count)"] && folder.metrics.map(\.status) == [200, 304])
+        #expect(folder.metrics[1].bodyBytes == feed(0).count)
     }
 
     @Test(arguments: [
@@ -200,6 +204,29 @@ import Testing
         }
         let asked = server.requests.map { $0.value(forHTTPHeaderField: "If-None-Match") }
         #expect(asked == [nil, user == "ann" ? "\"17\"" : nil])
+    }
+
+    @Test func `of a field that both the app and the transport set, the app's value counts`() async throws {
+        let client = try folder.client()
+        let server = ScriptedTransport { [life] _ in try response(feed(0), [life, ("ETag", "\"17\"")]) }
+        server.added.withLock { $0["Authorization"] = "all" }
+        for user in ["ann", "bob"] {
+            var request = URLRequest(url: feedURL)
+            request.setValue(user, forHTTPHeaderField: "Authorization")
+            _ = try await client.data(for: request, using: server)
+        }
+        #expect(server.requests[1].value(forHTTPHeaderField: "If-None-Match") == nil)
+    }
+
+    @Test(arguments: ["If-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range"])
+    func `a condition of the app's is the only one`(field: String) async throws {
+        let client = try folder.client()
+        let server = ScriptedTransport { [life] _ in try response(feed(0), [life, ("ETag", "\"a\"")]) }
+        _ = try await client.data(from: feedURL, using: server)
+        var request = URLRequest(url: feedURL)
+        request.setValue("\"b\"", forHTTPHeaderField: field)
+        _ = try await client.data(for: request, using: server)
+        #expect(server.requests[1].value(forHTTPHeaderField: "If-None-Match") == nil)
     }
 
     @Test func `a 304 to a date of the app's says nothing of a body without an entity tag`() async throws {

@@ -48,10 +48,12 @@ import Testing
     @Test(arguments: ["PUT", "POST", "PATCH"])
     func `an upload of what was fetched is a delta where the server announced it`(method: String) async throws
     {
-        let sent = try await send(put(feed(1), method: method))
+        let length = ("Content-Length", "\(feed(1).count)")
+        let sent = try await send(put(feed(1), method: method, [length]))
         #expect(sent.count == 1)
         let request = try #require(sent.first)
         #expect(request.value(forHTTPHeaderField: "Content-Encoding") == "dcz")
+        #expect(request.value(forHTTPHeaderField: "Content-Length") == nil, "that of the plain body")
         #expect(request.value(forHTTPHeaderField: "Dictionary-ID") == "\"cap-1\"")
         #expect((request.value(forHTTPHeaderField: "Available-Dictionary") != nil) == (method == "POST"))
         #expect(try decoded(request) == feed(1))

@@ -29,6 +29,9 @@ import Testing
         let metrics = folder.metrics
         #expect(metrics.map(\.isKept) == [true, true] && metrics[1].coding == coding.token)
         #expect(metrics[1].wireBytes < 400 && metrics[1].bodyBytes == feed(1).count)
+        #expect(metrics.map(\.status) == [200, 200] && metrics[1].url == feedURL)
+        let named = metrics.map { metrics in metrics.dictionary.flatMap { Digest(hex: $0)?.base64 } }
+        #expect(named == [nil, Digest(of: [UInt8](feed(0)).span).base64] && metrics[1].requestBytes == 0)
     }
 
     @Test func `a dictionary outlives the process`() async throws {

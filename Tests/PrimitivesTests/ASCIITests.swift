@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Foundation
 internal import Primitives
 import Testing
 
@@ -28,9 +29,23 @@ struct SystemClockTests {
         let before = SystemClock.monotonicNanoseconds
         #expect(SystemClock.monotonicNanoseconds >= before)
         let seconds = Int64(SystemClock.unixSeconds)
-        #expect(SystemClock.unixMilliseconds / 1000 - seconds <= 60)
-        #expect(SystemClock.unixMicroseconds / 1_000_000 - seconds <= 60)
+        #expect(abs(SystemClock.unixMilliseconds / 1000 - seconds) <= 60)
+        #expect(abs(SystemClock.unixMicroseconds / 1_000_000 - seconds) <= 60)
         // 2020 to 2100.
         #expect((1_577_836_800..<4_102_444_800).contains(seconds))
+    }
+
+    @Test func `each clock counts what it is named after`() {
+        let earliest = DispatchTime.now().uptimeNanoseconds
+        let monotonic = SystemClock.monotonicNanoseconds
+        #expect((earliest...DispatchTime.now().uptimeNanoseconds).contains(UInt64(monotonic)))
+        // No thread has run for as long as the machine.
+        let ofThread = SystemClock.threadNanoseconds
+        #expect(ofThread > 0 && ofThread < monotonic)
+        let before = Date().timeIntervalSince1970
+        let now = Double(SystemClock.unixMicroseconds) / 1_000_000
+        let after = Date().timeIntervalSince1970
+        // A Date is a Double.
+        #expect(before - 0.000_01 <= now && now <= after + 0.000_01)
     }
 }

@@ -28,4 +28,16 @@ import Testing
         }
         #expect(table.count <= 4)
     }
+
+    @Test func `half of the keys are of the younger generation, and a key in both counts once`() {
+        var table = FadingTable<Int, Int>(countMax: 4)
+        for number in 1...3 { table.set(number, for: number) }
+        #expect(table.count == 3)
+        let first = table.value(1)
+        #expect(first == 1 && table.count == 3)
+        // The younger generation is full, and the older one goes.
+        table.set(4, for: 4)
+        let values = (1...4).map { table.value($0) }
+        #expect(values == [1, nil, 3, 4])
+    }
 }

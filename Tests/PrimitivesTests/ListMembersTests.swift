@@ -27,6 +27,7 @@ struct ListMembersTests {
             ("", []), (",", []), (" , ,\t,", []), ("a", ["a"]), (" a ,\tb ,", ["a", "b"]),
             ("a=\"b, c\", d", ["a=\"b, c\"", "d"]), ("a=\"b\\\", c\", d", ["a=\"b\\\", c\"", "d"]),
             ("a;q=1, b c", ["a;q=1", "b c"]), ("a\\,b", ["a\\", "b"]),
+            ("\"a, b\", \"c\"", ["\"a, b\"", "\"c\""]),
         ] as [(String, [String])])
     func `the members are the same from either end`(text: String, members: [String]) {
         #expect(forwards(text) == members)

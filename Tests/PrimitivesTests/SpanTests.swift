@@ -64,6 +64,21 @@ struct SpanTests {
         #expect(hasPrefix && !hasLonger)
     }
 
+    @Test func `a name in small letters is compared at every place, whatever its length`() {
+        for count in 0..<26 {
+            let small = [UInt8](repeating: UInt8(ascii: "a"), count: count)
+            var name = [UInt8](repeating: UInt8(ascii: "A"), count: count)
+            let isEqual = name.span.equalsSmall(small.span)
+            #expect(isEqual)
+            for place in 0..<count {
+                name[place] = UInt8(ascii: "B")
+                let isStillEqual = name.span.equalsSmall(small.span)
+                #expect(!isStillEqual)
+                name[place] = UInt8(ascii: "A")
+            }
+        }
+    }
+
     @Test(arguments: [
         ("", 0..<0), (" \t ", 3..<3), ("a", 0..<1), (" a b\t", 1..<4), ("\ta", 1..<2), ("a ", 0..<1),
     ])

@@ -17,6 +17,7 @@ internal import Testing
         #expect(try decode(corpus.body.count) == corpus.body.count)
         let error = #expect(throws: CodingError.self) { try decode(corpus.body.count - 1) }
         #expect(error?.stage == .limit)
+        #expect(error?.message == "the body has more than \(corpus.body.count - 1) bytes")
     }
 
     @Test(arguments: [ContentCoding.gzip, .br, .zstd])
@@ -27,6 +28,7 @@ internal import Testing
         var output: [UInt8] = []
         let error = #expect(throws: CodingError.self) { try decoder.decode(coded.span, into: &output) }
         #expect(error?.stage == .limit)
+        #expect(error?.message == "the body has more than 100 times the bytes of its coded form")
         #expect(output.count <= 64 << 10 + coded.count * 100 + 1)
         #expect(throws: CodingError.self) { try decoder.finish() }
     }

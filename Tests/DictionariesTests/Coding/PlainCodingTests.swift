@@ -75,11 +75,12 @@ internal import Testing
     ) throws {
         let body = try Self.body(name)
         let levels = coding == .gzip ? 1...9 : coding == .br ? 1...11 : 1...19
-        var sizes: [Int] = []
+        var (sizes, wholeSizes): ([Int], [Int]) = ([], [])
         for level in levels {
             let options = EncoderOptions(bodyBytes: body.count, level: level)
-            #expect(
-                try Corpus.decodedPlain(Codec.encode(body.span, coding, options: options), coding) == body)
+            let whole = try Codec.encode(body.span, coding, options: options)
+            #expect(try Corpus.decodedPlain(whole, coding) == body)
+            wholeSizes.append(whole.count)
             let encoder = try Codec.encoder(for: coding, options: options)
             let coded = try encoder.encode(body, .flush)
             sizes.append(coded.count)
@@ -89,6 +90,7 @@ internal import Testing
             #expect(encoder.memoryBytes <= max(estimate, kept), "level \(level)")
         }
         #expect(try #require(sizes.last) < sizes[0])
+        #expect(try #require(wholeSizes.last) < wholeSizes[0])
     }
 
     @Test func `gzip comes before zstd below 24 KiB, and before br below 128 KiB`() {

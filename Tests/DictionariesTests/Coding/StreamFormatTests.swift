@@ -37,11 +37,33 @@ internal import Testing
             changed[index] ^= 1
             let error = #expect(throws: CodingError.self) { try corpus.decoded(changed, coding) }
             #expect(error?.stage == .header)
+            let isMagic = index < (coding == .dcb ? 4 : 8)
+            #expect(error?.message == (isMagic ? "invalid magic number" : "the digest of another dictionary"))
         }
         let error = #expect(throws: CodingError.self) {
             try Codec.decode(coded.span, coding, dictionary: Body([1, 2, 3]), limits: roomyLimits)
         }
         #expect(error?.stage == .header)
+    }
+
+    @Test(arguments: [ContentCoding.dcb, .dcz])
+    func `a decoder that has failed decodes nothing more`(coding: ContentCoding) throws {
+        let coded = try corpus.encoded(coding)
+        let decoder = try Codec.decoder(for: coding, dictionary: corpus.dictionary, limits: roomyLimits)
+        for bytes in [[0], coded] {
+            #expect(throws: CodingError.self) { try decoder.decode(bytes) }
+        }
+        #expect(throws: CodingError.self) { try decoder.finish() }
+    }
+
+    @Test(arguments: [ContentCoding.dcb, .dcz])
+    func `the header names the coding and the dictionary`(coding: ContentCoding) throws {
+        let coded = try corpus.encoded(coding)
+        let header = try #require(DictionaryHeader.read(coded))
+        #expect(header.coding == coding && header.digest == corpus.dictionary.digest)
+        let bytes = coding == .dcb ? 36 : DictionaryHeader.dczBytes
+        #expect(DictionaryHeader.read(Array(coded.prefix(bytes)))?.coding == coding)
+        #expect(DictionaryHeader.read(Array(coded.prefix(bytes - 1)))?.coding == nil)
     }
 
     @Test(arguments: [ContentCoding.dcb, .dcz])
@@ -104,6 +126,17 @@ internal import Testing
         var allowed = frame
         allowed[5] = 13 << 3
         #expect(throws: Never.self) { try Codec.decode(allowed.span, .zstd, limits: roomyLimits) }
+    }
+
+    // RFC 9842 section 5. Exponent 14 is 16 MiB, and each step of the mantissa adds an eighth of that.
+    @Test(arguments: [(2, true), (3, false)] as [(UInt8, Bool)])
+    func `a window may be a quarter longer than a large dictionary`(mantissa: UInt8, isAllowed: Bool) {
+        let dictionary = Body([UInt8](repeating: 0x20, count: 16 << 20))
+        let magic: [UInt8] = [0x5e, 0x2a, 0x4d, 0x18, 0x20, 0x00, 0x00, 0x00]
+        let frame: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 14 << 3 | mantissa, 0x01, 0x00, 0x00]
+        let coded = magic + dictionary.digest.bytes + frame
+        let body = try? Codec.decode(coded.span, .dcz, dictionary: dictionary, limits: roomyLimits)
+        #expect((body != nil) == isAllowed)
     }
 
     // RFC 9842 section 4 allows the windows of RFC 7932 only; 0x11 begins the large-window format.

@@ -44,6 +44,7 @@ struct AvailableDictionaryTests {
         }
         #expect(AvailableDictionary.parse([line(bytes: AvailableDictionary.lineBytesMax)]) == Self.digest)
         #expect(AvailableDictionary.parse([line(bytes: AvailableDictionary.lineBytesMax + 1)]) == nil)
+        #expect(AvailableDictionary.lineBytesMax == 1_024)
     }
 
     @Test func `every digest survives its way over the wire`() {

@@ -21,5 +21,8 @@ struct DictionaryIDTests {
         #expect(DictionaryID.parse(["\"\(longest)a\""]) == nil)
         let escaped = String(repeating: "\\\"", count: 1024)
         #expect(DictionaryID.parse(["\"\(escaped)\""])?.utf8.count == 1024)
+        // Parameters have some room, and no more.
+        let parameter = String(repeating: "y", count: 2_300)
+        #expect(DictionaryID.parse(["\"a\";x=\"\(parameter)\""]) == nil)
     }
 }

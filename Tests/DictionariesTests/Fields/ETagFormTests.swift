@@ -34,4 +34,18 @@ struct ETagFormTests {
     {
         #expect(ETagForm.upstreamIfMatch(lines) == upstream)
     }
+
+    @Test func `a weak tag that the upstream has sent goes back to it as it was`() {
+        func sent(_ line: String) -> String? {
+            ETagForm.upstreamIfMatch([line]) { $0.opaque == "\"a\"" }
+        }
+        #expect(sent("W/\"a\", W/\"b\"") == "W/\"a\", \"b\"")
+        #expect(sent("W/\"a\", \"b\"") == nil)
+    }
+
+    @Test func `a made tag has 22 characters of the digest, and never goes upstream`() {
+        let made = ETagForm.made(of: Digest(of: "".utf8.span))
+        #expect(made == "\"dictum-47DEQpj8HBSa-_TImW-5JC\"")
+        #expect(ETagForm.upstreamIfMatch(["\"a\"", made]) == "\"a\"")
+    }
 }

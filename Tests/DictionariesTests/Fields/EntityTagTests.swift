@@ -59,7 +59,8 @@ struct EntityTagTests {
             (["\"a\", W/\"b,c\" ,\"\""], ["\"a\"", "W/\"b,c\"", "\"\""], true),
             ([",, \"a\","], ["\"a\""], true), (["\"a\"", "\"b\""], ["\"a\"", "\"b\""], true),
             (["a, \"b\""], [], false), (["\"a\" \"b\""], [], false), (["\"a\", b, \"c\""], ["\"a\""], false),
-            (["\"a\", *"], ["\"a\""], false), (["\"a\", b", "\"c\""], ["\"a\""], false),
+            (["*", "\"a\""], [], false), (["\"a\", *"], ["\"a\""], false),
+            (["\"a\", b", "\"c\""], ["\"a\""], false),
         ] as [([String], [String], Bool)])
     func `a list is read up to its first malformed member`(lines: [String], tags: [String], isWhole: Bool) {
         #expect(EntityTag.parseList(lines) == .tags(tags.compactMap { EntityTag($0) }, isWhole: isWhole))

@@ -38,6 +38,21 @@ struct FreshnessTests {
         #expect(freshness.lifetimeSeconds == seconds)
     }
 
+    @Test func `Expires and Last-Modified are measured from Date, not from the arrival`() {
+        func lifetime(_ date: [String], expires: [String] = [], lastModified: [String] = []) -> Int64 {
+            Freshness(
+                cacheControl: CacheControl(), date: date, expires: expires, lastModified: lastModified,
+                receivedAt: Self.now + 100
+            ).lifetimeSeconds
+        }
+        let (hourLater, dayBefore) = ("Sun, 06 Nov 1994 09:49:37 GMT", "Sat, 05 Nov 1994 08:49:37 GMT")
+        #expect(lifetime([Self.date], expires: [hourLater]) == 3600)
+        #expect(lifetime([Self.date], lastModified: [dayBefore]) == 8640)
+        // Two lines of a field that has one say nothing.
+        #expect(lifetime([Self.date, Self.date], expires: [hourLater]) == 3500)
+        #expect(lifetime([Self.date], lastModified: [dayBefore, dayBefore]) == 0)
+    }
+
     @Test(
         arguments: [
             ([], [date], 0), (["10"], [date], 10), (["10", "20"], [date], 20),

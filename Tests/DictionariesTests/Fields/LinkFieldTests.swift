@@ -39,5 +39,6 @@ struct LinkFieldTests {
         let link = "</a>; rel=compression-dictionary"
         let line = Array(repeating: link, count: LinkField.targetsMax + 1).joined(separator: ", ")
         #expect(LinkField.dictionaryTargets([line, line]).count == LinkField.targetsMax)
+        #expect(LinkField.targetsMax == 16)
     }
 }

@@ -53,6 +53,13 @@ struct UseAsDictionaryTests {
         #expect(UseAsDictionary.fieldBytesMax == 8_192)
     }
 
+    @Test func `another id leaves the other members as they are`() {
+        let field = UseAsDictionary(match: "/a", matchDest: ["script"], id: "x", ttl: 60)
+        #expect(
+            field?.with(id: "y")?.serialized == "match=\"/a\", match-dest=(\"script\"), id=\"y\", ttl=60")
+        #expect(field?.with(id: "\n") == nil)
+    }
+
     @Test(arguments: ["\u{E9}", "\n", "\u{7F}", "a\0"])
     func `what no structured-field string can hold makes no field`(text: String) {
         #expect(UseAsDictionary(match: text) == nil)

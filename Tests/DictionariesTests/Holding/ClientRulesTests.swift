@@ -74,7 +74,13 @@ import Testing
         #expect(OwnCondition.isConfirmed(held(etag: own), by: sent) == isConfirmed)
     }
 
-    @Test(arguments: OwnCondition.fields + ["Accept", "ACCEPT-LANGUAGE", "User-Agent", "Cache-Control"])
+    @Test(arguments: [
+        "Accept", "Accept-Charset", "Accept-Encoding", "ACCEPT-LANGUAGE", "Prefer", "User-Agent",
+        "Cache-Control", "Pragma", "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since",
+        "If-Range", "Range", "Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "DNT",
+        "Sec-GPC", "Sec-Fetch-Dest", "Sec-Fetch-Mode", "Sec-Fetch-Site", "Sec-Fetch-User",
+        "Upgrade-Insecure-Requests", "X-Requested-With", "Priority", "traceparent", "X-Request-ID",
+    ])
     func `fields that say what is wanted tell nothing of who asks`(name: String) {
         #expect(NeutralFields.have(name))
     }
@@ -87,14 +93,47 @@ import Testing
     func `any other field may be a credential`(name: String) { #expect(!NeutralFields.have(name)) }
 
     @Test func `a redirect takes along what the next origin and method may have`() {
-        let fields = ["Accept", "X-API-Key", "Content-Type"]
+        let fields = ["Accept", "X-API-Key", "Content-Type", "Content-Length", "Content-Encoding"]
         func taken(toOther isOther: Bool, keeping keepsContent: Bool) -> [String] {
             fields.filter { Redirect.takesAlong($0, toOtherOrigin: isOther, keepsContent: keepsContent) }
         }
         #expect(taken(toOther: false, keeping: true) == fields)
         #expect(taken(toOther: false, keeping: false) == ["Accept", "X-API-Key"])
-        #expect(taken(toOther: true, keeping: true) == ["Accept", "Content-Type"])
+        #expect(taken(toOther: true, keeping: true) == fields.filter { $0 != "X-API-Key" })
         #expect(taken(toOther: true, keeping: false) == ["Accept"])
+    }
+
+    @Test(arguments: [
+        (301, "POST", "GET", false), (302, "POST", "GET", false), (303, "POST", "GET", false),
+        (303, "PUT", "GET", false), (303, "HEAD", "HEAD", true), (301, "PUT", "PUT", true),
+        (302, "HEAD", "HEAD", true), (307, "POST", "POST", true), (308, "POST", "POST", true),
+    ])
+    func `a 303 becomes a GET, and so does a POST after a 301 or 302`(
+        status: Int, method: String, next: String, keepsContent: Bool
+    ) {
+        let rule = Redirect.next(status: status, method: method)
+        #expect(rule?.method == next && rule?.keepsContent == keepsContent)
+    }
+
+    @Test(arguments: [200, 300, 304, 305, 306, 404])
+    func `any other status is no redirect`(status: Int) {
+        let isRedirect = Redirect.next(status: status, method: "GET") != nil
+        #expect(!isRedirect)
+    }
+
+    @Test func `a selection has the values of what Vary names and of credentials, and no field of our own`() {
+        func digest(_ fields: [String: String]) -> String {
+            RequestSelection.digest(
+                vary: ["Accept-Encoding, Available-Dictionary", "Accept"], sent: fields.keys
+            ) { name in fields.first { $0.key.lowercased() == name }?.value }
+        }
+        let own = ["Accept-Encoding": "gzip", "Available-Dictionary": ":a:", "Dictionary-ID": "b"]
+        #expect(digest(own) == digest([:]))
+        #expect(digest(["User-Agent": "a"]) == digest([:]))
+        for name in ["Accept", "X-API-Key"] {
+            let digests = [digest([:]), digest([name: ""]), digest([name: "a"]), digest([name: "b"])]
+            #expect(Set(digests).count == 4, "\(name)")
+        }
     }
 
     private func held(etag: String?) -> CachedDictionary {

@@ -79,5 +79,10 @@ struct JSONMembersTests {
         }
         #expect(Self.values(nested(64)) == [nil, nil])
         #expect(Self.values(nested(65)) == nil)
+        func objects(_ depth: Int) -> String {
+            String(repeating: #"{"a":"#, count: depth) + "1" + String(repeating: "}", count: depth)
+        }
+        #expect(Self.values(objects(64)) == [nil, nil])
+        #expect(Self.values(objects(65)) == nil)
     }
 }

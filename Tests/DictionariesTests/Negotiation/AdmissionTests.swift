@@ -36,6 +36,7 @@ struct AdmissionTests {
             Change(.pathNotNormal) { $0.request.isPathNormal = false },
             Change(.noStore) { $0.request.noStore = true },
             Change(.noStore) { $0.response.cacheControl.noStore = true },
+            Change(.noStore) { ($0.request.noStore, $0.route.storesDespiteNoStore) = (true, true) },
             Change(.personal) { ($0.response.setCookieNames, $0.route.personalUse) = (["sid"], .off) },
             Change(.varyAny) { $0.response.varyNames = ["origin", "*"] },
             Change(.codedUpstream) { $0.response.coding = UpstreamCoding(contentEncoding: ["deflate"]) },
@@ -80,6 +81,7 @@ struct AdmissionTests {
             Change { $0.response.coding = UpstreamCoding(contentEncoding: ["gzip"]) },
             Change { $0.response.coding = UpstreamCoding(contentEncoding: ["identity", "br"]) },
             Change { $0.response.cacheControl.noTransform = true },
+            Change { ($0.response.cacheControl.noStore, $0.route.storesDespiteNoStore) = (true, true) },
             Change { $0.response.varyNames = ["accept-encoding", "accept-language"] },
             Change { ($0.response.setCookieNames, $0.route.ignoredSetCookies) = (["lb"], ["lb"]) },
             Change { ($0.request.hasAuthorization, $0.response.cacheControl.isPublic) = (true, true) },
@@ -95,6 +97,18 @@ struct AdmissionTests {
     func `a whole answer is admitted and offered`(change: Change) {
         #expect(Self.obstacle(change) == nil)
         #expect(Self.offer(change) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ([], .none), (["/q"], .target), (["http://a.test/q"], .target), (["https://a.test/q"], .target),
+            (["/q", "https://a.test/q"], .target), (["/q", "/r"], .other), (["https://b.test/q"], .other),
+            (["q"], .other), (["/q?x"], .other), ([""], .other),
+        ] as [([String], ContentLocation)])
+    func `a Content-Location names the target only if each of its lines does`(
+        lines: [String], location: ContentLocation
+    ) {
+        #expect(ContentLocation(lines, url: "/q", authority: "a.test") == location)
     }
 
     @Test(

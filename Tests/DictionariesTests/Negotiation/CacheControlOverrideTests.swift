@@ -89,6 +89,15 @@ struct CacheControlOverrideTests {
         #expect(!applies(change, CacheControlOverride("private, max-age=60")))
     }
 
+    @Test func `where a route keeps what says no-store only a value that says private goes on it`() {
+        let change = Change {
+            $0.route.storesDespiteNoStore = true
+            $0.response.cacheControl = CacheControl(["no-store"])
+        }
+        #expect(!applies(change))
+        #expect(applies(change, CacheControlOverride("private, max-age=60")))
+    }
+
     @Test func `on a private route only a value that says private itself goes on`() {
         let change = Change {
             $0.route.scope = .private

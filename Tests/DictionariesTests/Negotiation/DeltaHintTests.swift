@@ -23,7 +23,7 @@ struct DeltaHintTests {
         #expect(Self.hint(Facts.route { $0.hasDictionary = false }) { $1.cacheControl.noStore = true } == nil)
     }
 
-    @Test(arguments: ["user-agent", "referer", "x-forwarded-for"])
+    @Test(arguments: ["user-agent", "referer", "sec-ch-ua", "x-forwarded-for", "x-real-ip", "x-request-id"])
     func `a field that differs from client to client is named`(field: String) {
         #expect(Self.hint { $1.varyNames = ["accept", field] } == .variesWidely(field: field))
         #expect(DeltaHint.variesWidely(field: field).text(route: "/a").contains("/a vary on \(field)"))

@@ -35,6 +35,7 @@ enum Facts {
         var cookiesIgnored = false
         var personalUse = RoutePolicy.PersonalUse.capability
         var ignoredSetCookies: [String] = []
+        var storesDespiteNoStore = false
 
         var policy: RoutePolicy {
             RoutePolicy(
@@ -45,7 +46,7 @@ enum Facts {
                 personal: PersonalPolicy(
                     fieldPatterns: ["x-api-key", "cf-access-*"], queryNames: ["token"],
                     cookiesIgnored: cookiesIgnored, ignoredSetCookies: ignoredSetCookies),
-                personalUse: personalUse)
+                personalUse: personalUse, storesDespiteNoStore: storesDespiteNoStore)
         }
     }
 

@@ -1,3 +1,4 @@
+internal import Primitives
 internal import Testing
 
 @testable import Dictionaries
@@ -10,8 +11,10 @@ struct IgnoredCookiesTests {
     }
 
     static func kept(_ line: String) throws -> String {
-        try line.split(separator: ";").map { $0.trimmingPrefix(" ") }
-            .filter { try !$0.isEmpty && counts(String($0)) }.joined(separator: "; ")
+        let cookies = try #require(IgnoredCookies(IgnoredCookies.defaults))
+        var kept: [String] = []
+        cookies.forEachCounted(in: Array(line.utf8).span) { kept.append(String($0)) }
+        return kept.joined(separator: "; ")
     }
 
     @Test(arguments: [

@@ -38,6 +38,15 @@ struct MediaTypesTests {
         #expect(MediaTypes(["a/b", "cd/e", "f/g"]).contains(contentType) == contains)
     }
 
+    @Test(arguments: [
+        ("text/html", true), ("Text/HTML ;charset=utf-8", true), ("application/xhtml+xml; x", true),
+        ("text/html5", false), ("application/xml", false), ("application/json; text/html", false),
+    ])
+    func `documents are HTML in both syntaxes`(contentType: String, isDocument: Bool) {
+        #expect(MediaTypes.isDocument(contentType) == isDocument)
+        #expect(!MediaTypes.isDocument(nil))
+    }
+
     @Test func `text event-stream is of the set by its exact name only`() {
         #expect(!MediaTypes(["*", "text/*", "text/event*"]).contains("text/event-stream"))
         #expect(MediaTypes(["TEXT/EVENT-STREAM"]).contains("text/event-stream;charset=utf-8"))

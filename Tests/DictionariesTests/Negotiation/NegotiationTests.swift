@@ -127,6 +127,7 @@ struct NegotiationTests {
             Change(.eventStream) { $0.response.contentType = "text/event-stream; charset=utf-8" },
             Change(.ineligibleSize) { $0.response.bodyBytes = 255 },
             Change(.ineligibleSize) { $0.response.bodyBytes = 0 },
+            Change(.ineligibleSize) { ($0.response.bodyBytes, $0.route.bodyBytesMin) = (0, 0) },
             Change(.http10) { $0.request.isHTTP10 = true },
         ] as [Change])
     func `what must not be coded goes as it is`(change: Change) {

@@ -143,6 +143,13 @@ struct PersonalTests {
                 "immutable, must-revalidate", { ($0.hasAuthorization, $0.hasCookie) = (true, true) }))
     }
 
+    @Test(arguments: marks.indices)
+    func `a request with any mark is somebody's`(index: Int) {
+        let (name, change) = Self.marks[index]
+        #expect(!Facts.request(change).isNobodys, "\(name)")
+        #expect(Facts.request().isNobodys)
+    }
+
     @Test func `an exchange without any mark is not personal`() {
         #expect(!Self.isPersonal())
     }
