@@ -1,13 +1,13 @@
 /// Values by key, of which those used lately stay; bounded, and every operation is O(1).
 ///
 /// There are two generations: if the younger is full, the older is dropped and the younger takes its place. So it keeps
-/// at least half of `countMax` of the keys used last.
+/// at least half of `countMax` of the keys used last, and one in each generation whatever `countMax` is.
 package struct FadingTable<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private let countMax: Int
     private var young: [Key: Value] = [:]
     private var old: [Key: Value] = [:]
 
-    package init(countMax: Int) { self.countMax = max(2, countMax) }
+    package init(countMax: Int) { self.countMax = countMax }
 
     package var count: Int { young.count + old.keys.count { young[$0] == nil } }
 
