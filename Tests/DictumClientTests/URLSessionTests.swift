@@ -42,6 +42,10 @@ import Testing
         #expect(session.fieldsAdded(to: request) == ["X-API-Key": "k"])
         let other = URLRequest(url: try #require(URL(string: "https://other.test/")))
         #expect(session.fieldsAdded(to: other) == ["X-API-Key": "k"])
+        configuration.httpShouldSetCookies = false
+        let careful = URLSession(configuration: configuration)
+        defer { careful.invalidateAndCancel() }
+        #expect(careful.fieldsAdded(to: URLRequest(url: feedURL)) == ["X-API-Key": "k"])
     }
 
     @Test func `a background session is refused with words, before anything is sent`() async throws {

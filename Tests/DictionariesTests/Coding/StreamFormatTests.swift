@@ -114,6 +114,20 @@ internal import Testing
         #expect(try Codec.decode(both.span, .zstd, limits: roomyLimits) == [1, 2, 3, 4, 5])
     }
 
+    @Test func `a packed body comes back with its length only`() throws {
+        let body = Body(corpus.body)
+        for dictionary in [nil, corpus.dictionary] {
+            let prepared = try dictionary.map { try PreparedDictionary.zstd($0) }
+            let frame = try ZstdFrames.pack(body, over: prepared)
+            #expect(try ZstdFrames.unpack(frame, count: body.count, over: dictionary) == body.bytes)
+            for count in [body.count - 1, body.count + 1] {
+                #expect(throws: CodingError.self) {
+                    try ZstdFrames.unpack(frame, count: count, over: dictionary)
+                }
+            }
+        }
+    }
+
     @Test func `a second brotli stream is refused`() throws {
         let both = try Codec.encode([1, 2, 3].span, .br) + Codec.encode([4, 5].span, .br)
         #expect(throws: CodingError.self) { try Codec.decode(both.span, .br, limits: roomyLimits) }

@@ -81,10 +81,9 @@ import Testing
         status: Int, change: [String: [String]], bytes: Int, cause: UnkeptCause?
     ) {
         let fields = Self.life.merging(change) { $1 }
-        let found: UnkeptCause?
+        var found: UnkeptCause?
         do throws(UnkeptCause) {
             _ = try kept(fields, status: status, bytes: bytes)
-            found = nil
         } catch { found = error }
         #expect(found == cause)
     }

@@ -121,6 +121,25 @@ import Testing
         #expect(!isRedirect)
     }
 
+    @Test func `of a 200 the first four linked dictionaries of its origin are fetched, and never itself`() {
+        func target(_ host: String, _ path: String) -> TargetURI {
+            TargetURI(isTLS: true, host: host, port: nil, path: path, query: nil)
+        }
+        let lines = ["/feed", "//b.test", "mailto:a", "/1", "/2", "/3", "/4", "/5"].map {
+            "<\($0)>; rel=compression-dictionary"
+        }
+        func named(status: Int) -> [String] {
+            DictionaryLinks.named(by: lines, status: status, of: target("a.test", "/feed")) {
+                text -> (location: String, target: TargetURI)? in
+                if text.hasPrefix("//") { return (text, target("b.test", "/1")) }
+                return text.hasPrefix("/") ? (text, target("a.test", text)) : nil
+            }
+            .map { $0.location }
+        }
+        #expect(named(status: 200) == ["/1", "/2", "/3", "/4"])
+        #expect(named(status: 404).isEmpty)
+    }
+
     @Test func `a selection has the values of what Vary names and of credentials, and no field of our own`() {
         func digest(_ fields: [String: String]) -> String {
             RequestSelection.digest(

@@ -218,6 +218,19 @@ struct URLPatternTests {
     }
 
     @Test(arguments: [
+        ("/a/:x/*\\?v=:v", "/a/<x>/<0>?v=<v>"), ("/a{-:v.}?", "/a-<v>."), ("/a\\*{b}", "/a*b"), ("*", "/<0>"),
+        ("/a?", "/a?"),
+    ])
+    func `an example has a value in the place of each group`(pattern: String, example: String) throws {
+        #expect(try URLPattern(pattern).example { "<\($0)>" } == example)
+    }
+
+    @Test(arguments: [("/a?b", true), ("/a?", true), ("?b", true), ("/a", false), ("/a/:b?", false)])
+    func `a pattern names a query or leaves it free`(pattern: String, isNamed: Bool) {
+        #expect(URLPattern.namesQuery(pattern) == isNamed)
+    }
+
+    @Test(arguments: [
         ("/a", true), ("/a?b=1", true), ("/a{b}", true), ("/a?", true), ("/*", false), ("/a/:b", false),
         ("/a?*b", false),
         ("/a{b}?", false), ("/", true),
