@@ -51,6 +51,14 @@ import Testing
         #expect(stored * 8 < whole)
     }
 
+    @Test func `a new base is due once frames have exceeded the first one by more than the base takes`() {
+        var choice = BaseChoice()
+        for (bytes, times) in [(100, 1), (150, 3), (40, 5)] {
+            choice.record(frameBytes: bytes, times: times)
+        }
+        #expect(choice.isNewBaseDue(baseBytes: 149) && !choice.isNewBaseDue(baseBytes: 150))
+    }
+
     @Test mutating func `a feed whose bodies have nothing in common costs few trials`() {
         for number in 1...100 {
             let body = sampleBody(number, count: 20_000)
