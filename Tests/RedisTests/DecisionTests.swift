@@ -240,7 +240,8 @@ struct DecisionTests {
 
     @Test(arguments: [
         ("NOAUTH", "store.shared.password_file"), ("WRONGPASS", "ACL LIST"), ("LOADING", "loading"),
-        ("MOVED", "cluster"), ("CLUSTERDOWN", "cluster"), ("MASTERDOWN", "whose master is down"),
+        ("MOVED", "cluster"), ("ASK", "cluster"), ("CLUSTERDOWN", "cluster"), ("CROSSSLOT", "cluster"),
+        ("MASTERDOWN", "whose master is down"),
         ("BUSY", "SCRIPT KILL"), ("EVIL", "EVIL x"),
     ])
     func `a refusal says what to do`(code: String, words: String) {

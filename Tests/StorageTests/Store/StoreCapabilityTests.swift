@@ -63,6 +63,21 @@ struct StoreCapabilityTests {
         #expect(keys.clientNumber(of: [1, 2, 3]) == number)
     }
 
+    @Test func `deltas of what is unlisted or private are kept apart from public ones, and by chain`() throws
+    {
+        let users = try PrivateStore(":memory:")
+        #expect(users.store.deltaScope(of: feedChain) == .public)
+        #expect(users.store.deltaScope(of: chain()) == .unlisted)
+        let body = sampleBody(1)
+        let chains = try [
+            users.chain("ann"), users.chain("ann", match: "/inbox"), users.chain("bob"),
+            users.personal(body), users.personal(body, match: "/inbox"), users.personal(sampleBody(2)),
+        ]
+        let scopes = chains.map { users.store.deltaScope(of: $0) }
+        #expect(Set(scopes).count == scopes.count)
+        #expect(!scopes.contains(.public) && !scopes.contains(.unlisted))
+    }
+
     @Test func `whatever differs makes another id`() throws {
         let strangers = try #require(StoreKeys(key: Array(repeating: 8, count: 32)))
         let tag = try #require(IdentityTag(bytes: Array(repeating: 1, count: 32)))
