@@ -101,6 +101,15 @@ struct DecisionTests {
         #expect(statistics.errors == ["OOM": 1, "other": 2])
     }
 
+    @Test func `each command counts once by its result, and a key that is missing is no error`() {
+        var statistics = RedisStatistics()
+        statistics.count([.null, Self.error("ERR", "no such key"), Self.error("OOM")])
+        statistics.count(.busy, 3)
+        statistics.count(.timedOut, 2)
+        #expect(statistics.commands == ["ok": 2, "error": 1, "busy": 3, "timeout": 2])
+        #expect(statistics.errors == ["OOM": 1])
+    }
+
     @Test func `a reply counts in the bucket whose bound it does not exceed`() {
         var latency = LatencyHistogram()
         for microseconds in [100, 101, 2_000_000, 2_000_001] { latency.add(microseconds: microseconds) }
@@ -123,7 +132,28 @@ struct DecisionTests {
         #expect(throws: Never.self) { try gate.enter(most) }
     }
 
-    // MARK: The greeting
+    @Test(arguments: [(4_096, 0), (1, 5 << 20)])
+    func `commands in the background wait up to 4,096 or up to the bytes that are given`(
+        commands: Int, bytes: Int
+    ) throws {
+        let gate = RedisGate(.background, bytesMax: 5 << 20)
+        gate.note(ObjectIdentifier(gate), isReady: true)
+        try gate.enter(RedisGate.Cost(commands: commands, bytes: bytes))
+        #expect(gate.bytes == bytes)
+        #expect(throws: RedisFailure.busy) { try gate.enter(RedisGate.Cost(commands: 1, bytes: 1)) }
+        #expect(gate.bytes == bytes, "what is refused waits for nothing")
+    }
+
+    @Test func `a gate is open as long as one connection is ready`() {
+        final class Lane {}
+        let (gate, lanes) = (RedisGate(.request, bytesMax: 0), [Lane(), Lane()])
+        for lane in lanes { gate.note(ObjectIdentifier(lane), isReady: true) }
+        gate.note(ObjectIdentifier(lanes[0]), isReady: false)
+        #expect(gate.isOpen)
+        gate.note(ObjectIdentifier(lanes[1]), isReady: false)
+        #expect(!gate.isOpen)
+        #expect(throws: RedisFailure.unavailable) { try gate.enter(RedisGate.Cost(commands: 1, bytes: 1)) }
+    }
 
     private static func settings(password: String? = nil, user: String? = nil, database: Int = 0)
         -> RedisSettings
@@ -210,7 +240,8 @@ struct DecisionTests {
 
     @Test(arguments: [
         ("NOAUTH", "store.shared.password_file"), ("WRONGPASS", "ACL LIST"), ("LOADING", "loading"),
-        ("MOVED", "cluster"), ("CLUSTERDOWN", "cluster"), ("MASTERDOWN", "whose master is down"),
+        ("MOVED", "cluster"), ("ASK", "cluster"), ("CLUSTERDOWN", "cluster"), ("CROSSSLOT", "cluster"),
+        ("MASTERDOWN", "whose master is down"),
         ("BUSY", "SCRIPT KILL"), ("EVIL", "EVIL x"),
     ])
     func `a refusal says what to do`(code: String, words: String) {

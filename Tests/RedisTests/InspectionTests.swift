@@ -21,6 +21,8 @@ struct AdviceTests {
         let valkey = Self.good.replacing(
             "redis_version:7.0.15", with: "redis_version:7.2.4\r\nvalkey_version:8.1.1")
         #expect(RedisAdvice.findings(RedisInfo(valkey)).isEmpty)
+        let later = Self.good.replacing("redis_version:7.0.15", with: "redis_version:10.1.0")
+        #expect(RedisAdvice.findings(RedisInfo(later)).isEmpty)
     }
 
     @Test(arguments: [

@@ -36,6 +36,14 @@ struct RedisReportTests {
         #expect(heard.withLock { $0.count } == 3, "the same cause is one warning")
     }
 
+    @Test func `the first report of a server names what it is`() {
+        var facts = RedisServerFacts()
+        (facts.server, facts.version) = ("valkey", "8.1.1")
+        reports.available(ObjectIdentifier(lanes[0]), facts)
+        reports.available(ObjectIdentifier(lanes[1]), facts)
+        #expect(infos == ["shared store redis://a: connected, valkey 8.1.1"])
+    }
+
     @Test func `each kind of error that has advice is reported, and all others together once`() {
         for code in ["OOM", "NOPERM", "OOM", "STRANGE", "ODD", "NOPERM", "MISCONF", "NOREPLICAS"] {
             reports.note(RedisErrorReply(code: code, message: "m"))

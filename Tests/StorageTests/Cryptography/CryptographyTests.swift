@@ -94,5 +94,6 @@ private func bytes(_ hex: String) -> [UInt8] {
         #expect(LengthPrefixed.parts(of: one.bytes) == [Array("l".utf8), Array("ab".utf8), Array("c".utf8)])
         #expect(LengthPrefixed.parts(of: Array(one.bytes.dropLast())) == nil)
         #expect(LengthPrefixed.parts(of: [UInt8](repeating: 255, count: 9)) == nil)
+        #expect(LengthPrefixed.parts(of: one.bytes + [0, 0]) == nil, "too few for a length")
     }
 }

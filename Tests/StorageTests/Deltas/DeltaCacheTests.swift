@@ -103,6 +103,10 @@ extension DeltaCache {
         #expect(range.contains(cache.statistics.bytes), "not the room that the encoder left")
         cache.make(key(2), .notShorter)
         #expect(cache.statistics.bytes > coded.count + 200)
+        let (own, all) = (DeltaCache(bytesMax: 1 << 20), DeltaCache(bytesMax: 1 << 20))
+        own.make(key(1, in: .private(chain: [UInt8](repeating: 7, count: 32))), .notShorter)
+        all.make(key(1), .notShorter)
+        #expect(own.statistics.bytes >= all.statistics.bytes + 64, "the name of its chain, too")
     }
 
     @Test func `the budget holds a delta of exactly its size, and none of a byte more`() throws {
@@ -236,6 +240,30 @@ extension DeltaCache {
         other.finish(.coded(short))
         crowded.finish(.coded(long))
         #expect(cache.outcome(key(1)) == .coded(short.bytes))
+    }
+
+    @Test func `a turn that is late ends the waiting of no later one`() throws {
+        let cache = DeltaCache(bytesMax: 0)
+        let told = Guarded<[DeltaOutcome<[UInt8]>]>([])
+        guard case .lead(let late) = cache.join(key(1), isCrowded: true, { { _ in } }),
+            case .lead(let first) = cache.join(key(1), { { _ in } })
+        else {
+            Issue.record("not two turns")
+            return
+        }
+        first.finish(.notShorter)
+        // There is no room to keep it, so that the next client makes it once more.
+        guard case .lead(let next) = cache.join(key(1), isCrowded: true, { { _ in } }),
+            case .waiting = cache.join(
+                key(1), isCrowded: true, { { outcome in told.withLock { $0.append(outcome) } } })
+        else {
+            Issue.record("not a new turn")
+            return
+        }
+        late.finish(.failed(.busy))
+        #expect(told.withLock { $0 }.isEmpty)
+        next.finish(.notShorter)
+        #expect(told.withLock { $0 } == [.notShorter])
     }
 
     @Test func `only the first word of a turn counts`() throws {

@@ -151,6 +151,34 @@ extension Deltas {
             deltas().makeOnce(noise.body, over: noise.dictionary, .dcz, in: .public) == .notShorter)
     }
 
+    @Test func `the first delta of an index is checked though it would be no shorter`() {
+        let noise = Corpus.noise
+        let (whole, once) = (deltas(), deltas())
+        // The first delta is made by reference, the second one over an index.
+        for _ in 1...2 {
+            _ = whole.make(Body(noise.body), over: noise.dictionary, .dcz, in: .public)
+            _ = once.makeOnce(noise.body, over: noise.dictionary, .dcz, in: .public)
+        }
+        #expect(whole.statistics.prepared.indexed == 1 && whole.statistics.checks == 1)
+        #expect(once.statistics.prepared.indexed == 1 && once.statistics.checks == 1)
+    }
+
+    @Test func `a stream without its end is not exact, though all of the body has come`() throws {
+        let corpus = Corpus.smallFeed
+        let options = EncoderOptions(
+            bodyBytes: corpus.body.count, dictionary: .reference(corpus.dictionary))
+        for (fault, isExact) in [(nil, true), ({ $0.removeLast() }, false)]
+            as [(FaultyEncoder.Fault?, Bool)]
+        {
+            let deltas = deltas(fault: fault)
+            let encoder = try deltas.encoder(for: .dcz, options: options, isChecked: true)
+            var coded: [UInt8] = []
+            let end: Void? = try? encoder.encode(corpus.body.span, .end, into: &coded)
+            #expect((end != nil) == isExact && coded.isEmpty != isExact)
+            #expect(deltas.statistics.checks == 1 && deltas.statistics.failures == (isExact ? 0 : 1))
+        }
+    }
+
     // MARK: The strongest setting
 
     /// Makes a pass over a cached delta.

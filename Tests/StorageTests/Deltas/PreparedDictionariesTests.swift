@@ -176,6 +176,7 @@ extension Optional<DictionaryUse> {
         #expect(quick(.dcz) == "prepared")
         #expect(try cache.prepare(dictionary, for: .dcb) != nil)
         #expect(quick(.dcb) == "prepared")
+        #expect(cache.statistics.hits == 2 && cache.statistics.references == 2)
     }
 
     @Test(arguments: [ContentCoding.dcb, .dcz])

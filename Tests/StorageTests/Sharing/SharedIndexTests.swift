@@ -67,6 +67,17 @@ import Testing
         NumberedFields.append(part: fields.bytes, to: &batch)
         let read = SharedNews.read(batch)
         #expect(read.count == 1 && read.first?.rank == readRank && read.first?.bytes == readBytes)
+        // The same of a public version, which names its chain.
+        var open = NumberedFields()
+        open.append(1, "api.example")
+        open.append(2, "/feed")
+        open.append(4, sampleBody(3).digest.bytes)
+        open.append(6, rank)
+        open.append(7, bytes)
+        batch = []
+        NumberedFields.append(part: open.bytes, to: &batch)
+        let version = SharedNews.read(batch).first
+        #expect(version?.chain == feedChain && version?.rank == readRank && version?.bytes == readBytes)
     }
 
     @Test func `random bytes are no announcements, and never trap`() {
@@ -258,6 +269,8 @@ import Testing
         let outcome7 = index.add(SharedDemand(name: name, change: -9, contact: 0))
         #expect(outcome7)
         #expect(index.holders(of: name) == 0)
+        for _ in 0..<2 { index.add(SharedDemand(name: name, change: .max, contact: 0)) }
+        #expect(index.holders(of: name) == Int(Int32.max))
         let outcome8 = index.add(SharedDemand(name: news(2).name, change: 1, contact: 0))
         #expect(!outcome8)
     }
@@ -271,6 +284,7 @@ import Testing
         index.insert(news(2), now: 100)
         let names = [news(1).name, news(2).name, news(3).name]
         #expect(index.due(names, before: 100) == [news(1)])
+        #expect(index.allNews.contains(provisional) && index.news(of: news(1).name) == provisional)
         #expect(index.due(names, before: 101) == [news(1), news(2)])
         index.insert(news(1), now: 100)
         #expect(index.due(names, before: 100).isEmpty, "renewed")

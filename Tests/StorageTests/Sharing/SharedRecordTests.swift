@@ -152,6 +152,38 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            (0, 1, 900_000, true), (1, 16, 14_400_000, true), (2, 1, 900_000, false), (0, 0, 900_000, false),
+            (0, 17, 900_000, false), (0, 16, 14_400_001, false),
+        ] as [(UInt8, UInt8, UInt32, Bool)])
+    func `the head of a value states no more parts and bytes than a value may have`(
+        seal: UInt8, parts: UInt8, count: UInt32, isRead: Bool
+    ) {
+        let head: [UInt8] = [0x44, 0x56, 0x31, seal, parts] + BigEndian.bytes(count)
+        #expect((SharedValue(head) != nil) == isRead)
+    }
+
+    @Test func `a record with a number below 0, or with a text beyond four kilobytes, is none`() throws {
+        let (record, name) = record(text)
+        var rest = try content(record, name)[...]
+        let head = try #require(NumberedFields.takePart(&rest))
+        func isRead(_ change: (inout NumberedFields) -> Void) -> Bool {
+            var fields = NumberedFields()
+            change(&fields)
+            var bytes: [UInt8] = []
+            NumberedFields.append(part: Array(head) + fields.bytes, to: &bytes)
+            return SharedRecord(bytes + rest, named: name, keys: nil) != nil
+        }
+        for (rank, isSound) in [(0, true), (-1, false)] as [(Int64, Bool)] {
+            #expect(isRead { $0.append(SharedRecord.Field.rank.rawValue, rank) } == isSound)
+        }
+        for (count, isSound) in [(4_096, true), (4_097, false)] {
+            let url = "/" + String(repeating: "u", count: count - 1)
+            #expect(isRead { $0.append(SharedRecord.Field.url.rawValue, url) } == isSound)
+        }
+    }
+
     @Test func `the texts of a chain are bounded together`() throws {
         let types = (0..<100).map { "\($0)" + String(repeating: "a", count: 100) }
         let wide = ChainKey(authority: "api.example", match: "/feed", matchDest: types)
@@ -288,7 +320,8 @@ import Testing
         let code = SharedName(chain: nil, digest: text.digest)
         #expect(SharedName(key: try #require(open.key(of: name))) == name)
         #expect(SharedName(key: try #require(sealed.key(of: code))) == code)
-        for key in ["", "shop:1:news", "shop:1:v:x", try #require(open.key(of: name)) + ":2"] {
+        let short = "shop:1:v:AAAA:\(text.digest.base64URL)"
+        for key in ["", "shop:1:news", "shop:1:v:x", short, try #require(open.key(of: name)) + ":2"] {
             #expect(SharedName(key: key) == nil, "\(key)")
         }
         #expect(open.partKeys(of: "k", parts: 1).isEmpty)

@@ -47,6 +47,49 @@ import Testing
         #expect(here.reader().version(key, etag: "tag 1") === version)
     }
 
+    @Test func `what other nodes have told of an adopted version counts once, and whoever asked holds it`()
+        throws
+    {
+        let (first, second) = (try record(1), try record(2))
+        func told(_ record: SharedRecord, _ change: Int32) -> SharedDemand {
+            SharedDemand(name: name(record), change: change, contact: 0)
+        }
+        #expect(try here.adopt(first, told: nil, now: 1000).holders == 1)
+        #expect(try here.adopt(second, told: told(second, 4), now: 1000).holders == 4)
+        #expect(try here.adopt(second, told: told(second, 2), now: 1000).holders == 6, "it was here before")
+    }
+
+    @Test func `a version whose names or body no route of this node would keep is not adopted`() throws {
+        let small = try DictionaryStore.open(":memory:", maxBytes: 4_000_000)
+        func adopt(bytes: Int, url: String = "/feed") throws {
+            let body = Body([UInt8](repeating: 1, count: bytes))
+            let facts = VersionFacts(digest: body.digest, url: url, bytes: bytes, maxAge: 1000)
+            _ = try small.adopt(
+                SharedRecord(chain: feedChain, facts: facts, rank: 1, body: body), holders: 1, now: 1000)
+        }
+        #expect(throws: AdmissionRefusal.size) { try adopt(bytes: 1_000_001) }
+        #expect(throws: Never.self) { try adopt(bytes: 1_000_000) }
+        // Two names of four kilobytes, of which the match has five bytes.
+        let url = "/" + String(repeating: "u", count: 2 * 4_096 - 6)
+        #expect(throws: AdmissionRefusal.names) { try adopt(bytes: 300, url: url + "u") }
+        #expect(throws: Never.self) { try adopt(bytes: 300, url: url) }
+        #expect(small.statistics.versions == 2)
+    }
+
+    @Test func `the same body of two chains is found under the name of each`() throws {
+        let other = ChainKey(authority: "api.example", match: "/other")
+        here.admit(sampleBody(1))
+        here.admit(sampleBody(1), chain: other, url: "/other")
+        for chain in [feedChain, other] {
+            let name = SharedName(publicChain: chain, digest: sampleBody(1).digest)
+            #expect(here.version(name, chain: nil)?.chainKey == chain)
+            #expect(here.version(name, chain: chain)?.chainKey == chain)
+        }
+        let nowhere = ChainKey(authority: "api.example", match: "/nowhere")
+        #expect(
+            here.version(SharedName(publicChain: nowhere, digest: sampleBody(1).digest), chain: nil) == nil)
+    }
+
     @Test func `what was purged here is refused if another node brings it back`() throws {
         let earlier = try [1, 2].map { try record($0) }
         _ = try here.adopt(earlier[0], holders: 1, now: 1000)
@@ -234,6 +277,8 @@ import Testing
         let odd = ChainKey(authority: "api.example", match: "/odd")
         here.admit(sampleBody(5), chain: odd, url: "/odd", isImplied: true)
         #expect(!here.isInDemand(odd, since: 1000), "it may be made up")
+        here.restrict { $0.chainKey == odd }
+        #expect(here.versionsToShare(max: 9).map(\.chainKey) == [odd], "what no route makes any more is not")
     }
 
     @Test func `an adopted version is not reported, so that it does not travel in circles`() throws {
@@ -287,6 +332,20 @@ import Testing
             here.giveBack(SharedDemand(name: taken[0].name, change: .min, contact: 0), of: version)
         }
         #expect(here.takeDemand(max: 10, keys: nil).map(\.change) == [.min])
+    }
+
+    @Test func `so many versions have changes that no node has heard of, and more are left out`() {
+        var log = DemandLog()
+        for row in 0...20_000 { log.record(Int64(row), holders: 1) }
+        log.record(7, holders: 2, contact: 50)
+        log.record(7, contact: 40)
+        let first = log.take(max: 1)
+        let rest = log.take(max: .max)
+        #expect(first.count == 1 && rest.count == 19_999, "each is told once")
+        let seventh = (first + rest).first { $0.row == 7 }?.change
+        #expect(seventh?.holders == 3 && seventh?.contact == 50, "a known one still counts")
+        let none = log.take(max: .max)
+        #expect(none.isEmpty)
     }
 
     @Test func `a store that is not shared notes no changes`() {

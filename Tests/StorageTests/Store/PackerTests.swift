@@ -51,6 +51,25 @@ import Testing
         #expect(stored * 8 < whole)
     }
 
+    @Test func `a new base is due once frames have exceeded the first one by more than the base takes`() {
+        var choice = BaseChoice()
+        for (bytes, times) in [(100, 1), (150, 3), (40, 5)] {
+            choice.record(frameBytes: bytes, times: times)
+        }
+        #expect(choice.isNewBaseDue(baseBytes: 149) && !choice.isNewBaseDue(baseBytes: 150))
+    }
+
+    @Test func `a base is in memory once, as long as somebody has it, however many come`() {
+        let bases = PackingBases()
+        let all = (0..<200 as Range<Int64>).map {
+            bases.register(PackingBase(row: $0, body: sampleBody(Int($0), count: 8)))
+        }
+        #expect(all.allSatisfy { bases.base($0.row) === $0 })
+        #expect(bases.register(PackingBase(row: 7, body: sampleBody(7, count: 8))) === all[7])
+        _ = bases.register(PackingBase(row: 500, body: sampleBody(7, count: 8)))
+        #expect(bases.base(500) == nil, "nobody has it")
+    }
+
     @Test mutating func `a feed whose bodies have nothing in common costs few trials`() {
         for number in 1...100 {
             let body = sampleBody(number, count: 20_000)

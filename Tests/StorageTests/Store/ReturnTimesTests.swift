@@ -43,6 +43,14 @@ import Testing
         #expect(RetentionTimes(times) == RetentionTimes(unheld: 60, spent: 60, held: 3_600))
     }
 
+    @Test func `versions stay as long as most returns, most clients and four times nearly all of them take`()
+    {
+        var times = ReturnTimes()
+        // All lie in the bucket of 1,023 to 2,046 seconds.
+        for _ in 0..<32 { times.add(seconds: 1_023) }
+        #expect(RetentionTimes(times) == RetentionTimes(unheld: 1_791, spent: 1_842, held: 7_980))
+    }
+
     @Test func `a quantile is between its neighbours`() {
         var times = ReturnTimes()
         for seconds in 0..<5000 { times.add(seconds: seconds) }

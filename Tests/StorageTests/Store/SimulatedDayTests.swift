@@ -1,6 +1,7 @@
 import Dictionaries
-import Storage
 import Testing
+
+@testable import Storage
 
 /// A simulated day decides by `Encounter` alone: who replays its visits with encounters of his own gets its totals.
 @Suite(.timeLimit(.minutes(40))) struct SimulatedDayTests {
@@ -100,6 +101,25 @@ import Testing
             (outcome.found, outcome.sentBytes, outcome.admissions)
         return totals
     }
+
+    @Test
+    func `a dictionary is indexed for its second body, and a delta is the strongest after three clients`() {
+        let (dictionary, body, other) = (digest(0), digest(1), digest(2))
+        var sharing = DeltaSharing()
+        let alone = (1...4).map { _ in sharing.stage(of: body, over: dictionary, clients: 1) }
+        #expect(alone == [.first, .first, .first, .strongest] as [DeltaStage])
+        let second = sharing.stage(of: other, over: dictionary, clients: 1)
+        #expect(second == .indexed)
+        // One simulated client stands for several, of which half have asked before.
+        var groups = DeltaSharing()
+        let (few, many) = (
+            groups.stage(of: body, over: dictionary, clients: 5),
+            groups.stage(of: body, over: other, clients: 6)
+        )
+        #expect(few == .first && many == .strongest)
+    }
+
+    private func digest(_ number: Int) -> Digest { Digest(of: "\(number)".utf8.span) }
 
     @Test func `a day of simulated clients is a day of encounters`() throws {
         let (replayed, day) = (try replay(), try day(.renewal))

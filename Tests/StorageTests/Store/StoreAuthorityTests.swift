@@ -108,5 +108,12 @@ import Testing
         #expect(!authorities.hasReturns && !authorities.hasReturned("a"))
         authorities.count("b", chains: -1, bytes: -5)
         #expect((authorities.chainsWithoutReturn, authorities.bytesWithoutReturn) == (0, 0))
+        // Private chains have a budget of their own, and are no reason to forget the authority.
+        authorities.count("c", chains: 1, bytes: 0, isSealed: true)
+        #expect(authorities.chainsWithoutReturn == 0)
+        authorities.noteReturn("c")
+        #expect(authorities.hasReturned("c"))
+        authorities.count("c", chains: -1, bytes: 0, isSealed: true)
+        #expect(!authorities.hasReturns && authorities.chainsWithoutReturn == 0)
     }
 }

@@ -37,6 +37,47 @@ struct StoreCapabilityTests {
         #expect(tag.map { Base64.encodeURL($0.bytes) } == "3rv52K_j1Ntd3QsR7XobKPx3AUUb13xMXnavXHIh7qE")
     }
 
+    /// Whoever changes one of these makes all private rows on disk useless.
+    @Test func `names and seals of private rows are those that other releases wrote`() throws {
+        let tag = try #require(
+            keys.identityTag(authority: "a.test", items: [("authorization", Array("Bearer alice".utf8))]))
+        let own = chain(scope: .private(tag))
+        #expect(Base64.encodeURL(keys.rowName(of: own)) == "yahcbZrjfGv-Yhc9CBPrZ8keEsYG3LJX3pZbH5JgdEQ")
+        let personal = try #require(
+            keys.personalChain(authority: "a.test", match: "/a", matchDest: [], digest: digest))
+        #expect(
+            personal.scope.tag.map { Base64.encodeURL($0.bytes) }
+                == "mFLkRN0fckJxbJK_G05T4O6BYv7iyTj7oS0ptPvq-Y4")
+        #expect(
+            Base64.encodeURL(keys.rowName(of: personal)) == "gUhTSf_xH4Cp-2iIL7xCnDjfwJsrHebyW1TIHfQqtAg")
+        let row = keys.name(of: digest, tag)
+        #expect(row.base64URL == "4lf0mjGkUrxAwH9xm64wj5fQJN2xSYJnCW0jvNAaToc")
+        #expect(keys.name(of: "/a?x", as: .url, tag) == "8Xtsh6MR2cSPxaJJ-kbzyos-BMR1f2j5QDV-V8EvnoU")
+        #expect(keys.name(of: "/a?x", as: .entityTag, tag) == "-YEhq385rWD3KRxeVTTL_Y7g8NCGmCyEsV-CpEAVAlY")
+        #expect(keys.name(of: "/a?x", as: .variant, tag) == "HBZG7UX2q0Mf8wWK_J2ofZ33c7D1P78JIEDCxYoAxoE")
+        let facts = try #require(Base64.decodeURL("AAECAwQFBgcICQoLJ81uE0LxbKfV_cSdoflgmtkrSx7l"))
+        #expect(keys.openFacts(facts, ofChain: [1, 2]) == Array("facts".utf8))
+        let body = try #require(Base64.decodeURL("AAECAwQFBgcICQoLaYlzZWyoJ0MmbscaHhSLvDgnGvU"))
+        #expect(keys.openBody(body, ofRow: digest, inChain: [1, 2]) == Array("text".utf8))
+        let number: UInt64 = 10_810_958_311_827_469_971
+        #expect(keys.clientNumber(of: [1, 2, 3]) == number)
+    }
+
+    @Test func `deltas of what is unlisted or private are kept apart from public ones, and by chain`() throws
+    {
+        let users = try PrivateStore(":memory:")
+        #expect(users.store.deltaScope(of: feedChain) == .public)
+        #expect(users.store.deltaScope(of: chain()) == .unlisted)
+        let body = sampleBody(1)
+        let chains = try [
+            users.chain("ann"), users.chain("ann", match: "/inbox"), users.chain("bob"),
+            users.personal(body), users.personal(body, match: "/inbox"), users.personal(sampleBody(2)),
+        ]
+        let scopes = chains.map { users.store.deltaScope(of: $0) }
+        #expect(Set(scopes).count == scopes.count)
+        #expect(!scopes.contains(.public) && !scopes.contains(.unlisted))
+    }
+
     @Test func `whatever differs makes another id`() throws {
         let strangers = try #require(StoreKeys(key: Array(repeating: 8, count: 32)))
         let tag = try #require(IdentityTag(bytes: Array(repeating: 1, count: 32)))

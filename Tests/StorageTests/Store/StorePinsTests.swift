@@ -123,6 +123,7 @@ import Testing
         #expect(store.pinnedBytes <= 1 << 19)
         #expect(!name(9, until: 9000, now: 1999))
         #expect(name(9, until: 9000, now: 2000))
+        #expect(!name(10, until: 9000, now: 2000) && name(10, until: 9000, now: 2001), "the next one, too")
     }
 
     @Test func `names take half of the chains and no more`() throws {

@@ -284,6 +284,8 @@ import Testing
         #expect(PurgeOrder(sharedBytes: []) == nil)
         let long = PurgeOrder(path: "/" + String(repeating: "a", count: 4_096))
         #expect(PurgeOrder(sharedBytes: long.sharedBytes) == nil)
+        let longest = PurgeOrder(path: "/" + String(repeating: "a", count: 4_095))
+        #expect(PurgeOrder(sharedBytes: longest.sharedBytes) == longest)
     }
 
     @Test func `an order has the bytes that other releases read`() throws {

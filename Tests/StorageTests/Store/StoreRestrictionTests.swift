@@ -27,6 +27,36 @@ import Testing
         return try DictionaryStore(configuration: configuration)
     }
 
+    @Test func `no look-up finds a version that no route makes, and each finds it again with its route`()
+        throws
+    {
+        let store = try DictionaryStore.open(":memory:")
+        let (body, key) = (sampleBody(1), VersionKey(chain: feedChain, url: "/feed", variant: ""))
+        let version = try store.admit(
+            VersionCandidate(body, key: key, policy: AdmissionPolicy(), etag: "e", head: [1]), now: 1000)
+        #expect(store.name(version, until: 9000, now: 1000))
+        let reader = store.reader()
+        func found() -> [Bool] {
+            let path = DictionaryPath(chainName: feedChain.name, digest: body.digest)
+            let all: [Version?] = [
+                reader.newest(key), reader.newest(key, digest: body.digest, etag: "e"),
+                reader.version(key, etag: "e"), reader.version(key, digest: body.digest),
+                reader.version(row: version.id), reader.version(chain: feedChain, digest: body.digest),
+                reader.newestWithHead(chain: feedChain, url: "/feed", values: { _ in nil }),
+                reader.named(chain: feedChain, variant: "", now: 1000),
+                reader.linked(path, authority: "api.example", now: 1000),
+                reader.recent(of: feedChain).first, reader.named(of: feedChain, now: 1000).first,
+                reader.find(
+                    digest: body.digest, authority: "api.example", url: PathAndQuery(path: "/feed")),
+            ]
+            return all.map { $0 != nil }
+        }
+        for isCurrent in [true, false, true] {
+            store.restrict { _ in isCurrent }
+            #expect(found() == Array(repeating: isCurrent, count: 12))
+        }
+    }
+
     @Test func `a version of no route is not found by anything when the store is opened`() throws {
         let folder = try filled()
         let events = StoreEvents()

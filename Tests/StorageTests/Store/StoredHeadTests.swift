@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Dictionaries
 @testable import Storage
 
 /// The heads that stand with stored bodies, and their memory.
@@ -18,6 +19,32 @@ import Testing
             #expect(memory.bytes == 3 && head.bytes == [5])
         }
         #expect(memory.bytes == 0)
+    }
+
+    private final class Reading: Sendable {
+        let bytes: [UInt8]
+        init(_ bytes: [UInt8]) { self.bytes = bytes }
+    }
+
+    @Test func `a head is read once, anew when it is replaced, and not after it has gone`() throws {
+        let head = try #require(StoredHead([1], memory: memory))
+        func read() -> Reading? { head.reading { Reading($0) } }
+        let first = try #require(read())
+        let second = try #require(read())
+        #expect(first === second)
+        _ = head.replace([2], now: 100)
+        #expect(read()?.bytes == [2])
+        head.clear()
+        #expect(read() == nil)
+    }
+
+    @Test func `heads count with the memory of the store`() throws {
+        let store = try DictionaryStore.open(":memory:")
+        try store.admit(
+            VersionCandidate(
+                sampleBody(1), key: VersionKey(chain: feedChain, url: "/feed", variant: ""),
+                policy: AdmissionPolicy(), head: [UInt8](repeating: 1, count: 10)), now: 1000)
+        #expect(store.statistics.memoryBytes == 1256 + 30)
     }
 
     @Test func `a head that has no room is not kept, and takes none`() throws {

@@ -48,6 +48,52 @@ internal import Testing
         #expect(SampleSplit((0..<8).map { sample($0 / 2, $0) })?.training.count == 4)
     }
 
+    @Test func `of the samples of one host those of other hosts are left out, and bytes count what is left`()
+    {
+        func sample(_ number: Int, _ authority: String?, bytes: Int) -> TrainingSample {
+            TrainingSample(
+                resource: "\(number)", authority: authority, url: PathAndQuery("/items/\(number)"),
+                body: Body([UInt8](repeating: UInt8(number), count: bytes)))
+        }
+        var samples = TrainingSamples(matching: nil)
+        for (number, host) in ["a.test", "b.test", nil, "a.test"].enumerated() {
+            samples.add(sample(number, host, bytes: 10 + number), unless: nil)
+        }
+        samples.add(sample(3, "a.test", bytes: 13), unless: nil)
+        samples.add(sample(9, "a.test", bytes: 9), unless: .personal)
+        #expect(samples.bytes == 10 + 11 + 12 + 13, "a body counts once")
+        #expect(samples.hosts.map { $0.name } == ["a.test", "b.test"])
+        #expect(samples.hosts.map { $0.count } == [2, 1])
+        samples.keep(authority: "c.test")
+        #expect(samples.samples.count == 4, "none has this host")
+        samples.keep(authority: "A.test")
+        #expect(samples.samples.map(\.resource) == ["0", "2", "3"], "a file without a host may be of any")
+        #expect(samples.bytes == 10 + 12 + 13)
+        #expect(samples.leftOut == [.personal: 1, .otherHost: 1])
+    }
+
+    @Test func `no coding makes a body longer, and a response without a dictionary takes the shortest`() {
+        let sizes = CodedSizes(preparedBytes: 0, verify: .never)
+        let noise = Body(Noise.bytes(1_000, seed: 1))
+        #expect(sizes.plain(noise, .gzip) == 1_000 && sizes.bestPlain(noise) == 1_000)
+        let text = Body([UInt8](repeating: 0x20, count: 1_000))
+        let lengths = [ContentCoding.gzip, .br, .zstd].map { sizes.plain(text, $0) }
+        #expect(sizes.bestPlain(text) == lengths.min())
+        #expect(sizes.averageBestPlain([noise, text]) == (1_000 + sizes.bestPlain(text)) / 2)
+        #expect(sizes.averageBestPlain([]) == 0)
+    }
+
+    @Test(
+        arguments: [
+            (0..<10, 4, [0, 3, 6, 9]), (5..<8, 5, [5, 6, 7]), (5..<8, 2, [5, 7]), (5..<8, 1, [7]),
+            (5..<5, 3, []),
+        ] as [(Range<Int>, Int, [Int])])
+    func `places that are spread are the first, the last and even steps between`(
+        places: Range<Int>, most: Int, spread: [Int]
+    ) {
+        #expect(places.spread(atMost: most) == spread)
+    }
+
     @Test func `a sample that does not fit leaves its room to others, and only those used are counted`()
         throws
     {
