@@ -167,9 +167,9 @@ extension Deltas {
         let corpus = Corpus.smallFeed
         let options = EncoderOptions(
             bodyBytes: corpus.body.count, dictionary: .reference(corpus.dictionary))
-        for (fault, isExact) in [(nil, true), ({ $0.removeLast() }, false)]
-            as [(FaultyEncoder.Fault?, Bool)]
-        {
+        let cut: FaultyEncoder.Fault = { $0.removeLast() }
+        for isExact in [true, false] {
+            let fault = isExact ? nil : cut
             let deltas = deltas(fault: fault)
             let encoder = try deltas.encoder(for: .dcz, options: options, isChecked: true)
             var coded: [UInt8] = []
