@@ -181,7 +181,8 @@ struct ClientRateTests {
         settings.by = .header("X-Key")
         let limit = try #require(RateLimit(settings))
         let name = try #require(HeaderName("X-Key"))
-        let peer = ClientPeer(.ip(try #require(IPAddress("192.0.2.1")), port: 1), trusting: [])
+        let address = try #require(IPAddress("192.0.2.1"))
+        let peer = ClientPeer(.ip(address, port: 1), trusting: [])
         func client(_ values: [String]) -> UInt128? {
             var headers = Headers()
             for value in values { headers.append(name, value) }

@@ -129,6 +129,7 @@ private func values(
         #expect(
             values(["cookie:sid": "1", "authorization": "B"]) == ["authorization=B", "cookie:sid=1"])
         #expect(values(["cookie:sid": "1"]) == nil)
+        #expect(values(["cookie:sid": "1", "cookie:other": "2"]) == nil)
         #expect(values(["cookie:sid": "1", "authorization": "B", "cookie:other": "2"]) == nil)
     }
 
