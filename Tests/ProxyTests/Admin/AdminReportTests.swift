@@ -173,5 +173,9 @@ struct AdminReportTests {
         #expect(entries.count == 50)
         #expect(entries[1].text == "message 199")
         #expect(entries[0].text.count < 1_010)
+        for count in [1_000, 1_001] { events.note(.error(String(repeating: "y", count: count)), now: 1000) }
+        let whole = String(repeating: "y", count: 1_000)
+        #expect(events.entries(now: 1000)[0].text == whole + "…")
+        #expect(events.entries(now: 1000)[1].text == whole)
     }
 }

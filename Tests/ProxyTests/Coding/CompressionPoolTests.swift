@@ -26,6 +26,16 @@ internal import Testing
         try waitUntil("everything has run") { pool.waitingBytes == 0 }
     }
 
+    @Test func `a job goes to the queue with the fewest bytes`() throws {
+        let (pool, ran) = (CompressionPool(width: 2), Gate())
+        let held = pool.submit(bytes: 1) { [gate] in _ = gate.wait() }
+        #expect(held)
+        #expect(pool.submit(bytes: 1) { ran.open() })
+        #expect(ran.wait())
+        gate.open()
+        try waitUntil("everything has run") { pool.waitingBytes == 0 }
+    }
+
     @Test func `a small job counts 64 KiB, so that their number is bounded too`() throws {
         #expect(submitBlocking(bytes: 1))
         let accepted = (0..<1000).filter { _ in pool.submit(bytes: 1) {} }.count

@@ -59,6 +59,30 @@ struct MemoryShareTests {
         #expect((budget.takenBytes, connection.memory.amount, client.memory.amount) == (0, 0, 0))
     }
 
+    @Test func `a connection that is its own client counts once`() {
+        let one = ClientUse()
+        let own = share(one, one)
+        #expect(own.reserve(1000))
+        #expect(one.memory.amount == 1000)
+        own.release(400)
+        #expect((budget.takenBytes, one.memory.amount) == (600, 600))
+    }
+
+    @Test func `a loan begins with its first size, and keeps its bytes if it cannot grow`() {
+        let own = share(ClientUse())
+        var loan: MemoryLoan?
+        var results: [Bool] = []
+        for bytes in [100, 300, Self.all, 50] { results.append(own.resize(&loan, to: bytes)) }
+        #expect(results == [true, true, false, true])
+        #expect(budget.takenBytes == 50)
+        var refused: MemoryLoan?
+        let isLent = own.resize(&refused, to: Self.all)
+        #expect(!isLent && budget.takenBytes == 50)
+        // The first loan lasts until here.
+        let isSmaller = own.resize(&loan, to: 10)
+        #expect(isSmaller)
+    }
+
     @Test func `a refused loan takes nothing`() {
         let (client, connection) = (ClientUse(), ClientUse())
         for bytes in [Self.all, .max] {

@@ -25,6 +25,7 @@ struct DescriptorLimitTests {
         let share = DescriptorLimit.upstreamShare(descriptors: descriptors, clients: connections)
         #expect(clients + share.requests + share.idle + DescriptorLimit.reserve <= descriptors)
         #expect(share.requests >= 3 * share.idle)
+        #expect(share.idle == (share.requests + share.idle) / 4)
         #expect(share.requests >= (descriptors - DescriptorLimit.reserve) / 4)
     }
 

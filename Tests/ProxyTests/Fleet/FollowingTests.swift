@@ -49,12 +49,24 @@ internal import Testing
         #expect(taken == [true, true, false, true])
     }
 
+    @Test func `an entry of a known node makes none of the others count again`() {
+        var following = Following()
+        func take(_ node: Int, at time: Int64) -> Bool {
+            following.takeSigned(by: [UInt8(node >> 8), UInt8(node & 255)], at: time, appendedAt: time)
+        }
+        let first = (0..<1_024).map { take($0, at: 60_000) }
+        #expect(first.allSatisfy { $0 })
+        let later = [take(0, at: 60_001), take(1, at: 60_000), take(1_023, at: 60_000)]
+        #expect(later == [true, false, false])
+    }
+
     @Test func `of too many chains no further one is fetched, and a later version of a known one is`() {
         var following = Following()
         func chain(_ number: Int) -> ChainKey { ChainKey(authority: "api.test", match: "/\(number)") }
         let isScheduled = (0..<1_025).map { following.noteNewest(name($0), of: chain($0), now: 0) }
         #expect(isScheduled.count { $0 } == 1_024 && isScheduled.last == false)
-        _ = following.noteNewest(name(2_000), of: chain(0), now: 0)
+        let isScheduledAgain = following.noteNewest(name(2_000), of: chain(0), now: 0)
+        #expect(!isScheduledAgain)
         let fetched = following.takeNewest(
             of: chain(0), isHere: { _ in false }, isUsed: { _ in true }, bytes: { _ in 1_000 }, now: 1_000)
         #expect(fetched == .fetch(name(2_000)))

@@ -71,6 +71,30 @@ internal import Testing
         #expect(savings.plainPerMille.map { $0 < 600 } == true)
     }
 
+    @Test func `the same few clients count in each window anew`() {
+        var savings = Self.savings()
+        func record(_ sent: Int) {
+            for _ in 0..<16 {
+                for client in 0..<16 as Range<UInt128> {
+                    savings.recordOver(1, body: 1_000, sent: sent, client: client)
+                }
+            }
+        }
+        record(100)
+        #expect(savings.ratio(of: 1) == 4)
+        record(200)
+        #expect(savings.ratio(of: 1) == 2)
+        var plain = BuiltSavings()
+        for (sent, clients) in [(400, 32), (200, 16)] {
+            for _ in 0..<16 {
+                for client in 0..<clients {
+                    plain.recordPlain(body: 1_000, sent: sent, client: UInt128(client))
+                }
+            }
+        }
+        #expect(plain.plainPerMille == 300, "half of it is of before")
+    }
+
     @Test func `nothing is known while nothing is sent without a dictionary`() {
         var savings = BuiltSavings()
         Self.record(100, 1, in: &savings)

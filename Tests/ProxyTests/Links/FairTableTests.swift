@@ -1,3 +1,5 @@
+internal import Dictionaries
+internal import Storage
 internal import Testing
 
 @testable import Proxy
@@ -30,6 +32,8 @@ struct FairTableTests {
         var table = FairTable<Int, Int>(buckets: 1, slots: 3)
         for key in 1...5 { add(key, by: 1, to: &table) }
         #expect((1...5).filter { table[$0] != nil } == [3, 4, 5])
+        for key in 6...8 { add(key, by: 1, to: &table) }
+        #expect((1...8).filter { table[$0] != nil } == [6, 7, 8])
     }
 }
 
@@ -59,5 +63,39 @@ struct FairTableTests {
         var sketch = ClientSketch()
         for client in 0..<100_000 { sketch.insert(UInt128(client)) }
         #expect(1_400...1_600 ~= sketch.count, "\(sketch.count)")
+    }
+}
+
+struct RecentClientsTests {
+    @Test func `each of 64 clients counts so many times, and the first makes place for another`() {
+        var clients = RecentClients()
+        let twice = (0..<3).map { _ in clients.count(0, atMost: 2) }
+        #expect(twice == [true, true, false])
+        let fresh = (1..<64).map { clients.count(UInt128($0), atMost: 1) }
+        #expect(fresh.allSatisfy { $0 })
+        let known = (0..<64).map { clients.count(UInt128($0), atMost: 1) }
+        #expect(!known.contains(true))
+        // The 65th takes the place of the first, and this one that of the second.
+        let later = [64, 0, 64, 2, 1].map { clients.count($0, atMost: 1) }
+        #expect(later == [true, true, false, false, true])
+    }
+}
+
+struct ChainRecordsTests {
+    private func chain(_ match: String) -> ChainKey { ChainKey(authority: "api.test", match: match) }
+
+    @Test func `no number of paths pushes out the record of a built dictionary`() {
+        var records = ChainRecords()
+        let (built, path) = (chain("/built"), chain("/path"))
+        records.changeBuilt(built, openedBy: 1) { $0.keptSeconds = 7 }
+        records.change(path, openedBy: 1) { $0.keptSeconds = 5 }
+        for key in [built, path, chain("/unknown")] {
+            records.changeIfPresent(key.hashValue) { $0.keptSeconds += 1 }
+        }
+        #expect(records[built]?.keptSeconds == 8)
+        #expect(records[path]?.keptSeconds == 6)
+        #expect(records[chain("/unknown")] == nil)
+        for number in 0..<20_000 { records.change(chain("/\(number)"), openedBy: UInt128(number)) { _ in } }
+        #expect(records[built]?.keptSeconds == 8)
     }
 }

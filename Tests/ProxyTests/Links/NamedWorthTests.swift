@@ -30,6 +30,20 @@ struct NamedWorthTests {
         }
     }
 
+    @Test func `twice the bytes of a fresh one are clearly worse`() {
+        var worth = worth()
+        worth.recordHolder(1)
+        let due = (2..<100).first { record(&worth, named: 200, fresh: 100, at: 60 * $0) }
+        #expect(due == 21, "100 a time against 2,000")
+    }
+
+    @Test func `a name that had half its life ends a row of early ones`() {
+        let early = worth(replacing: worth(), at: 60)
+        var late = worth(replacing: early, at: 60 + early.lifeSeconds / 2)
+        let isOver = [419, 420].map { record(&late, named: 2_000, fresh: 10, users: 100, at: $0) }
+        #expect(isOver == [false, true])
+    }
+
     @Test func `it gives way once the waste has reached the cost of another download`() {
         var worth = worth()
         worth.recordHolder(1)

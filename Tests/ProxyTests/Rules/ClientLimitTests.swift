@@ -175,6 +175,27 @@ struct ClientRateTests {
         #expect(bucket.take(at: limit.bucket, now: 1 << 60) != nil)
     }
 
+    @Test func `the client of a field is all its lines, and otherwise the peer`() throws {
+        var settings = Configuration.ClientLimits()
+        settings.rate = Configuration.Rate("7/s")
+        settings.by = .header("X-Key")
+        let limit = try #require(RateLimit(settings))
+        let name = try #require(HeaderName("X-Key"))
+        let address = try #require(IPAddress("192.0.2.1"))
+        let peer = ClientPeer(.ip(address, port: 1), trusting: [])
+        func client(_ values: [String]) -> UInt128? {
+            var headers = Headers()
+            for value in values { headers.append(name, value) }
+            return limit.client(headers, peer)
+        }
+        #expect(client(["ab", "c"]) == client(["ab", "c"]))
+        #expect(client(["ab", "c"]) != client(["a", "bc"]))
+        #expect(client([]) == peer.clientAddress(Headers()))
+        var bucket = TokenBucket()
+        let isFree = (0..<8).map { _ in bucket.take(at: limit.bucket, now: 1 << 60) == nil }
+        #expect(isFree.count { $0 } == 7 && !isFree[7], "the requests of a second")
+    }
+
     @Test(arguments: [
         "", "5", "/s", "5/", "5/d", "0/s", "1000001/s", "-1/s", "5/s/s", "5 /s", "5/S", "1.5/s",
     ])

@@ -59,6 +59,10 @@ struct ForwardedClientTests {
         ("for=192.0.2.1;proto=https", "https"), ("for=6.6.6.6;proto=https, for=192.0.2.1;proto=HTTP", "http"),
         ("for=192.0.2.1;proto=https, for=10.0.0.1;proto=http", "https"), ("proto=https", "https"),
         ("for=192.0.2.1;proto=wss", nil), ("for=192.0.2.1", nil),
+        // Nothing is read beyond a member that names nobody, and the scheme of a proxy is not its client's.
+        ("for=6.6.6.6;proto=https, proto=http", "http"),
+        ("for=6.6.6.6;proto=https, for=_x;proto=http", "http"),
+        ("for=192.0.2.1, for=10.0.0.1;proto=https", nil),
     ])
     func `the scheme is that of the member that names the client`(value: String, expected: String?) throws {
         #expect(try scheme(("Forwarded", value)) == expected)
@@ -71,6 +75,9 @@ struct ForwardedClientTests {
         }
         #expect(try address(("X-Forwarded-For", chain(15))) == "192.0.2.1")
         #expect(try address(("X-Forwarded-For", chain(16))) == nil)
+        let padded = "for=192.0.2.1;x=" + String(repeating: "x", count: 496)
+        #expect(try address(("Forwarded", padded)) == "192.0.2.1", "512 bytes")
+        #expect(try address(("Forwarded", padded + "x")) == nil)
         let long = String(repeating: " ", count: 10) + String(repeating: "x", count: 600)
         #expect(try address(("Forwarded", "for=192.0.2.1;x=\(long)")) == nil)
     }

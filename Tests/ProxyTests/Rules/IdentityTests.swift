@@ -120,6 +120,19 @@ private func values(
         #expect(found == [[0x61, 0x80], [0x61, 0x81], [0x61, 0xff]])
     }
 
+    @Test func `an operator names a user by each item, and by nothing else`() throws {
+        let identity = ClientIdentity(
+            [.authorization, try #require(IdentityItem("cookie:sid"))], ignoresOtherCookies: false)
+        func values(_ user: [String: String]) -> [String]? {
+            identity.values(of: user)?.map { "\($0.name)=\(String(decoding: $0.value, as: UTF8.self))" }
+        }
+        #expect(
+            values(["cookie:sid": "1", "authorization": "B"]) == ["authorization=B", "cookie:sid=1"])
+        #expect(values(["cookie:sid": "1"]) == nil)
+        #expect(values(["cookie:sid": "1", "cookie:other": "2"]) == nil)
+        #expect(values(["cookie:sid": "1", "authorization": "B", "cookie:other": "2"]) == nil)
+    }
+
     @Test(arguments: [
         "", "Authorization", "cookie", "cookie:", "cookie:a b", "header:", "header:a:b", "query:a",
         "response:",

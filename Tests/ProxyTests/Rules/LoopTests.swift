@@ -53,6 +53,11 @@ internal import Testing
         #expect(Via(pseudonym: "dictum-00000000").isLoop(headers))
     }
 
+    @Test(arguments: [(HTTPVersion.http10, "1.0 x"), (.http11, "1.1 x"), (.http2, "2.0 x")])
+    func `its line names the version of the request`(version: HTTPVersion, line: String) {
+        #expect(Via(pseudonym: "x").line(receivedBy: version).values(.via) == [line])
+    }
+
     @Test(arguments: [
         ("127.0.0.1:80", "127.0.0.1:80", true), ("127.0.0.1:80", "127.0.0.1:81", false),
         ("127.0.0.1:80", "0.0.0.0:80", true), ("127.9.9.9:80", "0.0.0.0:80", true),

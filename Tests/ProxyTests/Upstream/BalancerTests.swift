@@ -32,6 +32,7 @@ struct BalancerTests {
 
     @Test func `where all are out the least bad is taken`() {
         #expect(places(2, [.out(badness: 7), .out(badness: 5), .out(badness: .max)]) == [1, 1])
+        #expect(places(3, [.out(badness: 5), .out(badness: 5)]) == [0, 1, 0], "equals take turns")
     }
 
     @Test func `one that has been passed over is not taken, however good`() {

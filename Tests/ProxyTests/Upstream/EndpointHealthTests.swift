@@ -44,10 +44,17 @@ struct EndpointHealthTests {
         var out = ejected()
         #expect(out.failed(now: 50, EndpointHealth.Policy(failuresMax: 0, backOff: 100)) == nil)
         #expect(out.standing(now: 50) == .up && !out.isOut)
+        // The trial that was under way then is none for the next ejection.
+        var tried = ejected()
+        #expect(tried.beginTrial(now: 100) == true)
+        _ = tried.failed(now: 100, EndpointHealth.Policy(failuresMax: 0, backOff: 100))
+        for _ in 0..<3 { _ = tried.failed(now: 200, policy) }
+        #expect(tried.standing(now: 300) == .due)
     }
 
     @Test func `after its back-off one request may try, and no second at the same time`() {
         var health = ejected()
+        #expect(health.isOut)
         #expect(health.standing(now: 99) == .out(badness: 100))
         #expect(health.beginTrial(now: 99) == false)
         #expect(health.standing(now: 100) == .due)
@@ -101,6 +108,7 @@ struct EndpointHealthTests {
         var health = EndpointHealth()
         #expect(health.checked(isGood: false) == .checkedOut)
         #expect(health.standing(now: 0) == .out(badness: .max))
+        #expect(!health.isSpotless)
         #expect(health.checked(isGood: true) == nil)
         #expect(health.checked(isGood: false) == nil)
         #expect(health.checked(isGood: true) == nil)

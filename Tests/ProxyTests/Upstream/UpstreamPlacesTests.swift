@@ -138,6 +138,18 @@ struct UpstreamPlacesTests {
         #expect(places.counts.waiting == 0)
     }
 
+    @Test func `who leaves an upstream to another client may go on elsewhere`() throws {
+        let places = UpstreamPlaces(.init(countMax: 100, clientMax: 1))
+        let (leaving, other) = (ClientUse(), ClientUse())
+        try places.take(demand(leaving, ports: 1))
+        let granted = Guarded<[String]>([])
+        _ = places.wait(demand(other, ports: 1)) { granted.withLock { $0.append("other") } }
+        _ = places.wait(demand(leaving, at: FairHolding())) { granted.withLock { $0.append("elsewhere") } }
+        #expect(places.counts.waiting == 2)
+        places.leave(demand(leaving, ports: 1))
+        #expect(granted.withLock { $0 } == ["other", "elsewhere"])
+    }
+
     @Test func `who gives up waiting gets nothing, and leaves nothing`() throws {
         let (places, client) = (UpstreamPlaces(.init(countMax: 1)), ClientUse())
         #expect(fill(places, demand(client)).0 == 1)
@@ -171,6 +183,7 @@ struct UpstreamPlacesTests {
         places.adopt(.init(countMax: 2))
         #expect(count.withLock { $0 } == 1)
         places.adopt(.init(countMax: 1))
+        #expect(places.counts.taken == 2 && places.counts.max == 1)
         places.leave(demand(anybody))
         #expect(fill(places, demand(anybody)).0 == 0, "fewer places count at once")
     }
@@ -183,6 +196,14 @@ struct UpstreamPlacesTests {
         places.adopt(.init(countMax: 3))
         #expect(count.withLock { $0 } == 2)
         #expect(places.counts.taken == 3 && places.counts.waiting == 1)
+    }
+
+    @Test func `a client is crowded with its ninth request`() {
+        let client = ClientUse()
+        client.requests.add(8)
+        #expect(!client.isCrowded)
+        client.requests.add(1)
+        #expect(client.isCrowded)
     }
 
     @Test func `a client is the same as long as somebody holds it`() {
