@@ -41,6 +41,8 @@ struct BrowserFreshnessTests {
         #expect(reason((.expires, Self.soon)) == nil)
         #expect(reason((.lastModified, Self.longAgo)) == nil)
         #expect(reason((.etag, #""v1""#), (.expires, Self.longAgo)) == .expired)
+        #expect(reason((.cacheControl, "must-revalidate"), (.lastModified, Self.longAgo)) == .noLifetime)
+        #expect(reason((.cacheControl, "s-maxage=60"), (.etag, #""v1""#)) == .sharedOnly)
     }
 
     @Test func `Last-Modified gives no life to responses of other methods than GET`() {
@@ -51,5 +53,7 @@ struct BrowserFreshnessTests {
     @Test func `no-store and Vary star come first`() {
         #expect(reason((.cacheControl, "no-store, max-age=60"), (.vary, "*")) == .noStore)
         #expect(reason((.cacheControl, "max-age=60"), (.vary, "*")) == .varyAny)
+        #expect(reason((.cacheControl, "no-cache"), (.vary, "*")) == .varyAny)
+        #expect(reason((.cacheControl, "max-age=60"), (.pragma, "no-cache")) == .noCache)
     }
 }

@@ -29,6 +29,13 @@ struct OrdinaryRequestFieldsTests {
         ["Origin: https://app.example", "Referer: https://app.example/"],
         ["traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"],
         ["Content-Length: 0"],
+        [
+            "Keep-Alive: timeout=5", "Proxy-Connection: keep-alive", "Pragma: no-cache", #"If-Match: "a""#,
+            "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT", "Sec-Purpose: prefetch",
+            "If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT", "Sec-Fetch-Storage-Access: none",
+        ],
+        ["Referer: https://Shop.Example/a"], ["Referer: http://shop.example?a/b"],
+        ["Referer: https://shop.example#a"], ["Origin: https://app.example", "Referer: https://app.example"],
         // The proxy ignores these fields from untrusted clients.
         [
             "X-Forwarded-For: 1.2.3.4", "X-Forwarded-Host: evil.example", "X-Forwarded-Proto: gopher",
@@ -55,6 +62,7 @@ struct OrdinaryRequestFieldsTests {
         "Referer: https://evil.example/", "Referer: https://shop.example.evil.example/",
         "Referer: javascript:alert(1)",
         "Referer: https://shop.example@evil.example/",
+        "Referer: https://shop.example/\r\nReferer: https://evil.example/",
         "Origin: https://app.example\r\nReferer: https://app.example/private",
     ])
     func `any other field, and a value that others must not see, is not ordinary`(_ line: String) throws {
@@ -65,6 +73,8 @@ struct OrdinaryRequestFieldsTests {
         (["X-Forwarded-For: 1.2.3.4", "X-Forwarded-Proto: https", "X-Forwarded-Host: Shop.example"], true),
         (["X-Forwarded-Port: 443", "X-Real-IP: 1.2.3.4", "X-Request-ID: 1", "Via: 1.1 lb"], true),
         (["CF-Ray: 1", "CF-Connecting-IP: 1.2.3.4", "CDN-Loop: cloudflare"], true),
+        (["X-Forwarded-Port: 80", "X-Forwarded-Proto: HTTP"], true),
+        (["CF-Visitor: a", "X-Amzn-Trace-Id: Root=1", "X-Cloud-Trace-Context: 1/2"], true),
         (["X-Forwarded-Host: evil.example"], false),
         (["X-Forwarded-Host: shop.example, evil.example"], false),
         (["X-Forwarded-Proto: gopher"], false), (["X-Forwarded-Port: 1337"], false),

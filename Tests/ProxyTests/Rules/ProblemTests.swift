@@ -1,3 +1,4 @@
+internal import HTTP
 internal import TestSupport
 internal import Testing
 
@@ -76,6 +77,7 @@ private let json200 = json(Feed.bytes(version: 0, items: 2))
     @Test(arguments: [
         ("application/json", true), ("*/*", true), ("text/html, application/problem+json", true),
         ("application/*", true), ("text/plain, */*", false), ("text/html", false),
+        ("Application/JSON", true), ("text/html, application/*", true),
     ])
     func `a problem is JSON for who accepts it, else a line of text`(accept: String, isJSON: Bool) throws {
         let answer = try TestProxy(json200).fetch("/.dictum/x", "Accept: \(accept)")
@@ -86,6 +88,15 @@ private let json200 = json(Feed.bytes(version: 0, items: 2))
                 == (isJSON
                     ? #"{"type":"about:blank","title":"Not Found","status":404,"detail":"There is no such dictionary."}"#
                     : "404 Not Found: There is no such dictionary.") + "\n")
+    }
+
+    @Test func `what a problem quotes is one string of JSON`() {
+        let problem = ProblemResponse(status: .badRequest, detail: "a\"b\\c\u{1}\u{10}\u{1f}é")
+        let text = String(decoding: problem.rendered(accept: "application/json").body, as: UTF8.self)
+        let detail = #"a\"b\\c\u0001\u0010\u001fé"#
+        #expect(
+            text == #"{"type":"about:blank","title":"Bad Request","status":400,"detail":"\#(detail)"}"# + "\n"
+        )
     }
 
     @Test func `the problem of a HEAD has no body`() throws {

@@ -123,6 +123,9 @@ private let trace = "0af7651916cd43dd8448eb211c80319c"
         ("00-00000000000000000000000000000000-b7ad6b7169203331-01", false),
         ("00-\(trace.uppercased())-b7ad6b7169203331-01", false), ("00-\(trace)-b7ad6b7169203331-0", false),
         ("00_\(trace)-b7ad6b7169203331-01", false), ("", false), ("00", false),
+        ("00-\(trace)_b7ad6b7169203331-01", false), ("00-\(trace)-b7ad6b7169203331_01", false),
+        ("00-\(trace)-b7ad6b716920333g-01", false), ("00-\(trace)-b7ad6b7169203331-0`", false),
+        ("0:-\(trace)-b7ad6b7169203331-01-x", false),
     ])
     func `a trace is what the standard says`(value: String, isOne: Bool) {
         var headers = Headers()

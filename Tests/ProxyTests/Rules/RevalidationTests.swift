@@ -106,7 +106,8 @@ extension TestProxy {
         [#"ETag: "v1""#, "Cache-Control: no-store"],
         [#"ETag: "v1""#, "Cache-Control: private=\"x\", public"],
         [#"ETag: "v1""#, "Vary: *"], [#"ETag: "v1""#, "Set-Cookie: id=1"],
-        [#"ETag: "v1""#, "Vary: X-Forwarded-For"],
+        [#"ETag: "v1""#, "Vary: X-Forwarded-For"], [#"ETag: "v1""#, "Vary: X-Forwarded-Host"],
+        [#"ETag: "v1""#, "Vary: X-Forwarded-Proto"], [#"ETag: "v1""#, "Vary: Forwarded, Via"],
         [#"ETag: "v1""#, "Access-Control-Allow-Origin: https://page.test"],
         [#"ETag: "v1""#, "X-Long: \(String(repeating: "x", count: 8 * 1024))"],
     ])
@@ -209,7 +210,8 @@ extension TestProxy {
         let fields = [
             "Cache-Control: max-age=1", "X-Kept: a", "X-Both: old", "X-Both: older", "X-Request-ID: 1",
             "Date: Sun, 06 Nov 1994 08:49:37 GMT", "Age: 5", "Via: 1.1 cdn", "Set-Cookie: lb=1",
-            "Content-Location: /feed.json",
+            "Content-Location: /feed.json", "Warning: 110 - a", "X-Cache: HIT", "X-Runtime: 1",
+            "Clear-Site-Data: \"storage\"", "Server-Timing: db", "Traceresponse: a",
         ]
         let on304 = [
             #"ETag: "v1""#, "Cache-Control: max-age=2", "X-Both: new", "Content-Length: 7",
@@ -226,7 +228,10 @@ extension TestProxy {
         #expect(answer["Content-Type"] == "application/json")
         #expect(answer["Content-Length"] == "\(first.count)")
         #expect(answer["Date"] == "Sun, 06 Nov 1994 08:50:00 GMT")
-        for name in ["X-Request-ID", "Age", "Set-Cookie", "Content-Range", "Keep-Alive"] {
+        for name in [
+            "X-Request-ID", "Age", "Set-Cookie", "Content-Range", "Keep-Alive", "Warning", "X-Cache",
+            "X-Runtime", "Clear-Site-Data", "Server-Timing", "Traceresponse",
+        ] {
             #expect(answer[name] == nil, "\(name)")
         }
     }
