@@ -41,10 +41,27 @@ struct InheritanceTests {
         let taken = try read(["LISTEN_FDS": "1", "DICTUM_SUCCEEDS": "7:4"])
         #expect(taken.names == [""])
         #expect(taken.readiness == 4)
+        #expect(try read(["LISTEN_FDS": "0", "DICTUM_SUCCEEDS": "7:3"]).readiness == 3)
+        let other = try read(["LISTEN_FDS": "1", "LISTEN_PID": "42", "DICTUM_SUCCEEDS": "8:4"])
+        #expect(other.names == [""] && other.readiness == nil, "nobody waits there for this process")
         for text in ["8:4", "7", "7:", "7:2", "7:4:5", "a:b", ""] {
             let none = try read(["LISTEN_FDS": "1", "DICTUM_SUCCEEDS": text])
             #expect(none.names == [] && none.readiness == nil, "\(text)")
         }
+    }
+
+    @Test func `a successor gets the sockets in the order of the listeners, the admin listener's last`()
+        throws
+    {
+        let proxy = try TestProxy(
+            Origin(json(Array("{}".utf8))),
+            change: { $0.listeners.append(.init(address: .tcp(host: "127.0.0.2", port: 0))) })
+        var endpoints: [Endpoint] = []
+        for socket in proxy.server.listeningSockets() where endpoints.last != socket.endpoint {
+            endpoints.append(socket.endpoint)
+        }
+        let admin = try #require(proxy.server.adminEndpoint)
+        #expect(endpoints == proxy.server.endpoints + [admin])
     }
 
     @Test func `with reuse_port two proxies share an address, and without it the second is refused`() throws {

@@ -250,15 +250,16 @@ private let json = Feed.bytes(version: 0, items: 40)
         #expect(log.names == ["write", "finish"])
     }
 
-    @Test func `a copy that grows beyond its limit is dropped, and the body goes on`() throws {
+    @Test(arguments: [true, false])
+    func `a copy that grows beyond its limit is dropped, and the body goes on`(fits: Bool) throws {
         let (store, slot) = try storeWithSlot()
         defer { store.close() }
-        let copy = VersionCopy(slot: slot, bytesMax: json.count - 1)
+        let copy = VersionCopy(slot: slot, bytesMax: json.count - (fits ? 0 : 1))
         var body = ResponseBody(memory: share)
         body.stream(nil, .none, copy: copy, after: SentResponse(length: UInt64(json.count)))
         let log = send(json, to: &body) + end(&body)
-        #expect(log.written == json)
-        #expect(log.names == ["write", "finish"])
+        #expect(log.written == (fits ? [] : json))
+        #expect(log.names.joined(separator: " ") == (fits ? "admit" : "write finish"))
     }
 
     @Test(arguments: [true, false])

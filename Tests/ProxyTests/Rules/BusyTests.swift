@@ -125,7 +125,7 @@ struct BusyCodingTests {
             ("zstd, gzip", 64 << 10, .zstd), ("zstd, gzip", (64 << 10) + 1, .identity),
             ("gzip", 16 << 10, .gzip), ("gzip", (16 << 10) + 1, .identity), ("zstd, gzip", 100, .zstd),
             ("zstd;q=0.5, gzip", 100, .gzip), ("zstd;q=0.5, identity", 100, .identity),
-            ("br", 100, .identity),
+            ("br", 100, .identity), ("zstd;q=0.5, identity;q=0.5", 100, .zstd),
         ] as [(String, Int, ContentCoding)])
     func `the best that is quick enough for a body of that length`(
         accept: String, bytes: Int, coding: ContentCoding

@@ -49,7 +49,8 @@ private func changed(_ settings: String = "", fields: String = "X-Origin: 1") th
     @Test(arguments: [
         "Available-Dictionary: :AAAA:", "Available-Dictionary: nonsense",
         "Available-Dictionary: :\(Digest(of: second.span).base64):, :\(Digest(of: first.span).base64):",
-        "Available-Dictionary: \"\(Digest(of: first.span).base64)\"", available(Noise.bytes(100, seed: 1)),
+        "Available-Dictionary: \"\(Digest(of: first.span).base64)\"",
+        "\(available(second))\r\n\(available(first))", available(Noise.bytes(100, seed: 1)),
     ])
     func `a digest that is malformed, or of no version, is as if absent`(field: String) throws {
         let proxy = try changed()

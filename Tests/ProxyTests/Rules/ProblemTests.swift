@@ -99,6 +99,36 @@ private let json200 = json(Feed.bytes(version: 0, items: 2))
         )
     }
 
+    @Test(
+        arguments: [
+            (.connectTimeout, 504, "The upstream did not answer in time; try again later."),
+            (.headTimeout, 504, "The upstream did not answer in time; try again later."),
+            (.idleTimeout, 504, "The upstream did not answer in time; try again later."),
+            (.malformed(.malformedStatusLine), 502, "The upstream sent a malformed response."),
+            (.stale, 502, "The upstream closed the connection before its response was whole."),
+            (.closedBeforeHead, 502, "The upstream closed the connection before its response was whole."),
+            (.truncated, 502, "The upstream closed the connection before its response was whole."),
+        ] as [(UpstreamError, Int, String)])
+    func `each failure of an upstream has its status and its sentence`(
+        error: UpstreamError, status: Int, detail: String
+    ) {
+        let problem = ProblemResponse(error)
+        #expect(Int(problem.status.rawValue) == status && problem.detail == detail)
+    }
+
+    @Test(
+        arguments: [
+            (.headTimeout, 408, "The request did not arrive in time."),
+            (.tooManyConnections, 503, "There are too many connections; try again later."),
+            (.tooManyConnectionsOfClient, 503, "This client has too many connections; close one first."),
+        ] as [(Refusal, Int, String)])
+    func `each refusal of a connection has its status and its sentence`(
+        refusal: Refusal, status: Int, detail: String
+    ) {
+        let problem = ProblemResponse(refusal)
+        #expect(Int(problem.status.rawValue) == status && problem.detail == detail)
+    }
+
     @Test func `the problem of a HEAD has no body`() throws {
         let answer = try TestProxy(json200).fetch("/.dictum/x", method: "HEAD")
         #expect(answer.status == 404)

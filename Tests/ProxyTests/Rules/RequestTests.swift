@@ -15,7 +15,11 @@ private let body = Feed.bytes(version: 0, items: 40)
     }
 
     /// RFC 9110 section 7.6.2.
-    @Test(arguments: [("0", nil), ("1", "0"), ("5", "4"), ("010", "9")] as [(String, String?)])
+    @Test(
+        arguments: [
+            ("0", nil), ("1", "0"), ("5", "4"), ("010", "9"), ("999999999", "999999998"),
+            ("1000000000000", "999999999"),
+        ] as [(String, String?)])
     func `OPTIONS goes as many hops as its Max-Forwards says, and ends here with 0`(
         value: String, forwarded: String?
     ) throws {

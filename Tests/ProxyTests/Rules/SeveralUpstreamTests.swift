@@ -271,4 +271,16 @@ private let apiBody = Feed.bytes(version: 7, items: 40)
         let settings = ServerSettings(context.configuration.listeners[0], in: context)
         #expect(settings.idleTimeout == 50_000)
     }
+
+    @Test func `a listener has each of its other times from its own setting`() throws {
+        let proxy = try TestProxy(
+            try Origin(json(apiBody)),
+            "limits: {head_timeout: 11s, keepalive_timeout: 12s, tunnel_timeout: 13s, keepalive_requests: 14}",
+            listener: { $0.keepAlive = 15_000 })
+        let context = proxy.server.context
+        let settings = ServerSettings(context.configuration.listeners[0], in: context)
+        #expect(settings.headTimeout == 11_000 && settings.keepAliveTimeout == 12_000)
+        #expect(settings.tunnelTimeout == 13_000 && settings.requestsMax == 14)
+        #expect(settings.socket.keepAliveSeconds == 15)
+    }
 }

@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import HTTP
 internal import Primitives
 internal import Storage
 internal import TestSupport
@@ -219,11 +220,15 @@ private let codings = ["identity", "gzip", "br", "zstd", "dcz", "dcb"]
         #expect(try ifMatch("/strong") == #""v1""#)
         #expect(try ifMatch("/weak", #"W/"v1", W/"v2""#) == #"W/"v1", "v2""#)
         #expect(try ifMatch("/weak", #""v1", other"#) == #""v1", other"#, "there is nothing to change")
+        _ = try proxy.fetch(
+            "/weak", #"If-Match: W/"v1""#, method: "PUT", host: "other.test", body: [0x7b, 0x7d])
+        #expect(proxy.origin.requests.last?["If-Match"] == #""v1""#, "another host has tags of its own")
     }
 
     @Test func `a 304 says nothing of the bytes, whose coding the client alone knows`() throws {
         let fields = [
             #"ETag: "v1""#, "Repr-Digest: sha-256=:AA==:", "Content-MD5: AA==", "Accept-Ranges: bytes",
+            "Content-Language: de",
         ]
         let isOwn = Guarded(true)
         let origin = try Origin { request, connection in
@@ -237,8 +242,23 @@ private let codings = ["identity", "gzip", "br", "zstd", "dcz", "dcb"]
             let answer = try proxy.fetch("/feed", #"If-None-Match: W/"v1""#)
             #expect(answer.status == 304 && answer["ETag"] == #"W/"v1""#)
             for name in ["Repr-Digest", "Content-MD5", "Accept-Ranges"] { #expect(answer[name] == nil) }
+            let isUpstreams = isOwn.withLock { $0 }
+            #expect(isUpstreams || answer["Content-Language"] == nil)
             isOwn.withLock { $0 = false }
         }
+    }
+
+    @Test func `a 304 finds its version by the opaque tag, and by the date only where there is no tag`() {
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        var headers = Headers()
+        headers.append(.lastModified, date)
+        #expect(headers.versionTag() == date)
+        #expect(headers.versionTag(etag: #""made""#) == #""made""#)
+        headers.append(.etag, #"W/"v1""#)
+        #expect(headers.versionTag() == #""v1""#)
+        #expect(headers.versionTag(etag: #""made""#) == #""made""#)
+        headers.replace(.etag, with: "v1")
+        #expect(headers.versionTag() == nil)
     }
 
     @Test func `HEAD has the ETag and Vary of GET, no length where a coding would apply, no offer`() throws {

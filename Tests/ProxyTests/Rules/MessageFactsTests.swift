@@ -1,0 +1,33 @@
+internal import Dictionaries
+internal import HTTP
+internal import Testing
+
+@testable import Proxy
+
+/// The facts that decisions read from a response's head.
+struct MessageFactsTests {
+    private func facts(_ fields: (HeaderName, String)..., length: UInt64 = 7) -> ResponseFacts {
+        var headers = Headers()
+        for (name, value) in fields { headers.append(name, value) }
+        var facts = ResponseFacts()
+        facts.read(
+            ResponseHead(status: .ok, headers: headers), framing: .length(length),
+            types: MediaTypes(["application/json"]))
+        return facts
+    }
+
+    @Test func `of several content types the first counts`() {
+        let facts = facts((.contentType, "application/json"), (.contentType, "image/png"))
+        #expect(facts.contentType == "application/json")
+    }
+
+    @Test func `the length of a coded body says nothing of the body's`() {
+        #expect(facts((.contentType, "application/json")).bodyBytes == 7)
+        #expect(facts((.contentEncoding, "gzip")).bodyBytes == nil)
+    }
+
+    @Test func `the name of a cookie ends where its value or its attributes begin`() {
+        let facts = facts((.setCookie, "sid=a; Path=/"), (.setCookie, "lb; Path=/"))
+        #expect(facts.setCookieNames.joined(separator: " ") == "sid lb")
+    }
+}
