@@ -50,16 +50,22 @@ struct InheritanceTests {
         }
     }
 
-    @Test func `a successor gets the sockets in the order of the listeners, the admin listener's last`()
+    @Test
+    func `a successor gets each socket once: those of the listeners in order, then the admin listener's`()
         throws
     {
+        let folder = try TemporaryFolder()
         let proxy = try TestProxy(
             Origin(json(Array("{}".utf8))),
-            change: { $0.listeners.append(.init(address: .tcp(host: "127.0.0.2", port: 0))) })
+            change: {
+                $0.listeners.append(.init(address: .tcp(host: "127.0.0.2", port: 0)))
+                // Both loops accept at one socket.
+                $0.listeners.append(.init(address: .unix(path: folder.file("a"))))
+            })
+        let sockets = proxy.server.listeningSockets()
+        #expect(Set(sockets.map { ObjectIdentifier($0) }).count == sockets.count)
         var endpoints: [Endpoint] = []
-        for socket in proxy.server.listeningSockets() where endpoints.last != socket.endpoint {
-            endpoints.append(socket.endpoint)
-        }
+        for socket in sockets where endpoints.last != socket.endpoint { endpoints.append(socket.endpoint) }
         let admin = try #require(proxy.server.adminEndpoint)
         #expect(endpoints == proxy.server.endpoints + [admin])
     }

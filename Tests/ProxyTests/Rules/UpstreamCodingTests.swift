@@ -195,8 +195,9 @@ private func coded(_ body: [UInt8], _ coding: ContentCoding) throws -> [UInt8] {
         let proxy = try TestProxy(try Origin(json(body)), upstream: "accept_encoding: pass")
         _ = try proxy.fetch("/feed", "Accept-Encoding: gzip;q=0.5, dcb, br, dcz;q=1")
         _ = try proxy.fetch("/feed", "Accept-Encoding: dcb")
+        _ = try proxy.fetch("/feed", "Accept-Encoding: DCZ, dcb ;q=1, zstd")
         _ = try proxy.fetch("/feed")
         let sent = proxy.origin.requests.map { $0["Accept-Encoding"]?.filter { $0 != " " } }
-        #expect(sent == ["gzip;q=0.5,br", "identity", nil])
+        #expect(sent == ["gzip;q=0.5,br", "identity", "zstd", nil])
     }
 }

@@ -200,6 +200,23 @@ private func forwarded(
         #expect(try client.receive().text == "true")
     }
 
+    @Test(arguments: ["POST", "PUT", "PATCH", "DELETE", "QUERY"])
+    func `a method that may have a body keeps the upstream's connection`(method: String) throws {
+        let request = try forwarded("X-A: 1", method: method, sent: Array("{}".utf8))
+        #expect(!request.members("Connection").contains("close") && request.text == "{}")
+    }
+
+    /// RFC 9110 section 10.1.1.
+    @Test func `the upstream hears nothing of the expectation of an HTTP/1.0 client`() throws {
+        let proxy = try TestProxy(json(body))
+        let client = try proxy.connect()
+        client.send(
+            wire("POST /feed HTTP/1.0", "Host: api.test", "Expect: 100-continue", body: Array("{}".utf8)))
+        #expect(try client.receive().status == 200)
+        let request = try #require(proxy.origin.requests.first)
+        #expect(request["Expect"] == nil && request.text == "{}")
+    }
+
     @Test func `100-continue of the upstream reaches the client that waits for it`() throws {
         let origin = try Origin { request, connection in
             connection.send(json(request.body))
