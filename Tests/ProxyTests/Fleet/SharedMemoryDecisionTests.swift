@@ -45,6 +45,45 @@ internal import Testing
         #expect(isKnown(news(1)) && !isKnown(sealed))
     }
 
+    @Test func `the ids of other nodes are forgotten with their own stream alone`() throws {
+        let tag = try #require(PromisedTag(bytes: [UInt8](1...16)))
+        let promise = SharedNews.batch(promises: [PromisedIDs.Promise(tag, network: 1)])
+        memory.heed(.entries(stream: 2, [.now(SharedNews.Entry.promises, promise)]))
+        memory.heed(.restarted(stream: SharedMemory.newsPlace))
+        #expect(memory.promise(tag) != nil)
+        memory.heed(.restarted(stream: 2))
+        #expect(memory.promise(tag) == nil)
+    }
+
+    @Test(arguments: [SharedNews.Entry.superseded, SharedNews.Entry.lost])
+    func `what another node has removed, or misses, is known no more, and all else is`(field: [UInt8]) {
+        heed([news(1), news(2)])
+        let entry = RedisStreamEntry.now(field, SharedNews.batch(names: [news(1).name]))
+        memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
+        let isKnown = [1, 2].map { number in
+            memory.state.withLock { $0.index.contains(news(number).name) }
+        }
+        #expect(isKnown == [false, true])
+    }
+
+    @Test func `a version goes a minute after its last holder, unless another node has one then`() {
+        heed((1...3).map { news($0) })
+        func demand(_ number: Int, _ change: Int32) -> SharedDemand {
+            SharedDemand(name: news(number).name, change: change, contact: 0)
+        }
+        func known() -> [Int] {
+            (1...3).filter { number in memory.state.withLock { $0.index.contains(news(number).name) } }
+        }
+        memory.removeSuperseded([demand(1, -1), demand(2, -1), demand(3, 1)], now: 1_000)
+        let id = RedisStreamID(milliseconds: UInt64(SystemClock.unixMilliseconds), sequence: 0)
+        let fields = SharedDemand.fields(of: [demand(2, 1)])
+        memory.heed(.entries(stream: SharedMemory.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
+        memory.removeSuperseded([], now: 1_059)
+        #expect(known() == [1, 2, 3])
+        memory.removeSuperseded([], now: 1_060)
+        #expect(known() == [2, 3])
+    }
+
     @Test func `once a node has forgotten an announcement, it does not know them all`() {
         memory.state.withLock { $0.index = SharedIndex(countMax: 2) }
         heed([news(1), news(2)])
