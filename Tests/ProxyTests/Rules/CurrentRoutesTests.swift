@@ -20,8 +20,8 @@ internal import Testing
         upstream: {urls: ["http://127.0.0.1:1"]}
         compression: {min_size: 1000, types: [application/json]}
         routes:
-        - {match: /a/*, dictionary: {max_body: 2000}}
-        - {match: /b/*, dictionary: {max_body: 2000}}
+          - {match: "/a/*", dictionary: {max_body: 2000}}
+          - {match: "/b/*", dictionary: {max_body: 2000}}
         """
 
     private let routes: CurrentRoutes
