@@ -183,6 +183,15 @@ struct RESPParserTests {
         }
     }
 
+    @Test func `a position in a stream is read as it is written, and ordered by time and then by number`() {
+        let texts = ["5-9", "6-0", "6-1", "18446744073709551615-18446744073709551615"]
+        let ids = texts.compactMap { RedisStreamID($0) }
+        #expect(ids.map(\.text) == texts)
+        #expect(ids.reversed().sorted() == ids)
+        let others = ["", "5", "5-", "-5", "5-1-2", "5-x", "18446744073709551616-0"]
+        #expect(others.allSatisfy { RedisStreamID($0) == nil })
+    }
+
     @Test func `commands are arrays of bulk strings`() {
         let command = RedisCommand.setIfAbsent(Array("k".utf8), to: [0, 13, 10], seconds: 60)
         #expect(

@@ -139,6 +139,12 @@ struct AdminReportTests {
         #expect(events.entries(now: 1000 + 86_400).isEmpty)
     }
 
+    @Test func `a repeated message is as old as its last one`() {
+        let events = RecentEvents()
+        for time in [1_000, 50_000] { events.note(.warning("a"), now: time) }
+        #expect(events.entries(now: 1_000 + 86_400).map(\.time) == [50_000])
+    }
+
     @Test func `what was said of a configuration is forgotten with the next good one, and no more`() {
         let events = RecentEvents()
         for text in ["disk", "line 3", String(repeating: "x", count: 5_000)] {

@@ -198,6 +198,60 @@ internal import Testing
         #expect(taken == [.nothing, .nothing, .fetch(name(2))])
     }
 
+    @Test func `a fetch for a known chain makes none of a thousand others forget its pause`() {
+        var turns = Turns(bytes: 100)
+        func chain(_ number: Int) -> ChainKey { ChainKey(authority: "api.test", match: "/\(number)") }
+        for number in 0..<1_024 { _ = turns.take(name(0), of: chain(number), at: 0) }
+        for number in 0..<2 { _ = turns.take(name(1), of: chain(number), at: 1_000) }
+        let turn = turns.take(name(2), of: chain(1), at: 2_000)
+        #expect(turn == .wait(milliseconds: 1_000))
+    }
+
+    /// Notes so many announcements of one second.
+    private func note(_ count: Int, at second: Int, of place: Int = 0, in following: inout Following) {
+        let entries = (0..<count).map {
+            RedisStreamEntry(
+                id: RedisStreamID(milliseconds: UInt64(second) * 1_000, sequence: UInt64($0)), fields: [])
+        }
+        following.noteNews(entries, of: place)
+    }
+
+    @Test(arguments: [(100_000, 197_601, true), (100_000, 197_600, false), (99_999, 197_601, false)])
+    func `announcements are missing if a full stream begins less than half of their life ago`(
+        count: Int, second: Int, areMissing: Bool
+    ) {
+        var following = Following()
+        note(count, at: second, in: &following)
+        #expect(following.endFormerNews(now: 500_000) == areMissing)
+        #expect(following.endFormerNews(now: 500_000) == false, "that is told once")
+    }
+
+    @Test func `the first announcement of a stream says how far it goes back, and later ones do not count`() {
+        var following = Following()
+        note(1, at: 0, in: &following)
+        note(99_999, at: 400_000, in: &following)
+        #expect(following.endFormerNews(now: 500_000) == false)
+        var grown = Following()
+        note(60_000, at: 400_000, in: &grown)
+        #expect(grown.endFormerNews(now: 500_000) == false)
+        // These were read as they came.
+        note(60_000, at: 400_001, in: &grown)
+        grown.restartNews(of: 1)
+        #expect(grown.endFormerNews(now: 500_000) == false)
+    }
+
+    @Test func `a stream that begins again is counted anew, and the other one goes on`() {
+        var following = Following()
+        note(99_999, at: 400_000, of: 0, in: &following)
+        note(99_999, at: 400_000, of: 1, in: &following)
+        following.restartNews(of: 1)
+        note(1, at: 400_000, of: 1, in: &following)
+        #expect(following.endFormerNews(now: 500_000) == false)
+        following.restartNews(of: 1)
+        note(1, at: 400_000, of: 0, in: &following)
+        #expect(following.endFormerNews(now: 500_000) == true, "the other stream is full")
+    }
+
     @Test func `another key, and a clock that is wrong, are told once`() {
         var following = Following()
         #expect((0..<3).map { _ in following.noteOtherKey() } == [true, false, false])

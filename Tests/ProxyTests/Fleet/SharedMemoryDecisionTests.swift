@@ -45,6 +45,45 @@ internal import Testing
         #expect(isKnown(news(1)) && !isKnown(sealed))
     }
 
+    @Test func `the ids of other nodes are forgotten with their own stream alone`() throws {
+        let tag = try #require(PromisedTag(bytes: [UInt8](1...16)))
+        let promise = SharedNews.batch(promises: [PromisedIDs.Promise(tag, network: 1)])
+        memory.heed(.entries(stream: 2, [.now(SharedNews.Entry.promises, promise)]))
+        memory.heed(.restarted(stream: SharedMemory.newsPlace))
+        #expect(memory.promise(tag) != nil)
+        memory.heed(.restarted(stream: 2))
+        #expect(memory.promise(tag) == nil)
+    }
+
+    @Test(arguments: [SharedNews.Entry.superseded, SharedNews.Entry.lost])
+    func `what another node has removed, or misses, is known no more, and all else is`(field: [UInt8]) {
+        heed([news(1), news(2)])
+        let entry = RedisStreamEntry.now(field, SharedNews.batch(names: [news(1).name]))
+        memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
+        let isKnown = [1, 2].map { number in
+            memory.state.withLock { $0.index.contains(news(number).name) }
+        }
+        #expect(isKnown == [false, true])
+    }
+
+    @Test func `a version goes a minute after its last holder, unless another node has one then`() {
+        heed((1...3).map { news($0) })
+        func demand(_ number: Int, _ change: Int32) -> SharedDemand {
+            SharedDemand(name: news(number).name, change: change, contact: 0)
+        }
+        func known() -> [Int] {
+            (1...3).filter { number in memory.state.withLock { $0.index.contains(news(number).name) } }
+        }
+        memory.removeSuperseded([demand(1, -1), demand(2, -1), demand(3, 1)], now: 1_000)
+        let id = RedisStreamID(milliseconds: UInt64(SystemClock.unixMilliseconds), sequence: 0)
+        let fields = SharedDemand.fields(of: [demand(2, 1)])
+        memory.heed(.entries(stream: SharedMemory.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
+        memory.removeSuperseded([], now: 1_059)
+        #expect(known() == [1, 2, 3])
+        memory.removeSuperseded([], now: 1_060)
+        #expect(known() == [2, 3])
+    }
+
     @Test func `once a node has forgotten an announcement, it does not know them all`() {
         memory.state.withLock { $0.index = SharedIndex(countMax: 2) }
         heed([news(1), news(2)])
@@ -154,6 +193,55 @@ internal import Testing
         memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
         #expect(memory.isPurged(chain, url: "/feed", rank: 1_000))
         #expect(!memory.isPurged(chain, url: "/feed", rank: SystemClock.unixMicroseconds + 60_000_000))
+    }
+
+    @Test func `a node heeds the orders of others, and its own ones not again`() {
+        let nodes = [memory.node, [UInt8](repeating: 0, count: 8)]
+        let isHeeded = nodes.map { node in
+            let entry = RedisStreamEntry(
+                id: RedisStreamID(milliseconds: 1_000, sequence: 0),
+                fields: [
+                    (PurgeOrder.entry, PurgeOrder(path: "/feed").sharedBytes),
+                    (SharedDemand.Entry.node, node),
+                ])
+            memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
+            return memory.isPurged(chain, url: "/feed", rank: 1_000)
+        }
+        #expect(isHeeded == [false, true])
+    }
+
+    @Test func `an order makes a node forget what it names and no more, and waits for the shared store`() {
+        let other = ChainKey(authority: "api.test", match: "/other")
+        let all = [news(1), news(2, other)]
+        heed(all)
+        memory.tell(PurgeOrder(path: "/feed"), removed: [])
+        let isKnown = all.map { news in memory.state.withLock { $0.index.contains(news.name) } }
+        #expect(isKnown == [false, true])
+        #expect(memory.isPurged(chain, url: "/feed", rank: 1))
+        #expect(!memory.isPurged(other, url: "/other", rank: 1))
+        #expect(memory.waitingOrders.withLock { $0.count } == 1)
+        #expect(memory.waitingDeletions.withLock { $0.count } == 1)
+    }
+
+    @Test func `of ten thousand keys to remove, those of twenty commands wait for the shared store`() {
+        memory.delete((0..<10_501).map { Array("\($0)".utf8) })
+        let sizes = memory.waitingDeletions.withLock { $0.map(\.count) }
+        #expect(sizes == Array(repeating: 500, count: 20))
+    }
+
+    @Test func `the first log-out schedules a removal, and those that come before it go along`() throws {
+        let tags = try ([1, 2, 3] as [UInt8]).map { byte in
+            try #require(IdentityTag(bytes: [UInt8](repeating: byte, count: 32)))
+        }
+        var leaving = LeavingUsers()
+        let isFirst = [leaving.add([]), leaving.add([tags[0]]), leaving.add([tags[1], tags[0]])]
+        #expect(isFirst == [false, true, false])
+        let taken = leaving.take()
+        #expect(taken == Set(tags.prefix(2)))
+        let isFirstAgain = leaving.add([tags[2]])
+        #expect(isFirstAgain)
+        let later = leaving.take()
+        #expect(later == Set(tags.suffix(1)))
     }
 
     @Test(arguments: [(100_000, 100_000), (.max, .max), (-1, 0), (.min, 0)] as [(Int64, Int64)])

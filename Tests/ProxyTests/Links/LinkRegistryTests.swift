@@ -97,6 +97,49 @@ internal import Testing
                 policy: AdmissionPolicy(), contentType: "application/json"), now: now)
         _ = registry.named(version, index: store.reader(), lifeSeconds: 86_400, now: now)
         #expect(registry.life(of: version, atMost: allowed) == life)
+        let ends = store.reader().named(of: chain("/feed"), now: now).map { $0.pinnedUntil - now }
+        #expect(ends == [172_800], "the last client can use it for as long as it was told")
+    }
+
+    @Test func `a page announces what lives longer than what responses carry themselves`() throws {
+        let proxy = try TestProxy(json(Feed.bytes(version: 0, items: 10)))
+        let (store, now) = (proxy.server.context.store, SystemClock.unixSeconds)
+        let registry = LinkRegistry(store: store, worker: BackgroundWorker())
+        let feed = chain("/feed")
+        let version = try store.admit(
+            VersionCandidate(
+                body, key: VersionKey(chain: feed, url: "/feed", variant: ""), policy: AdmissionPolicy(),
+                contentType: "application/json"), now: now)
+        try #require(store.name(version, replacing: nil, until: now + 172_800, now: now))
+        func isAnnounced(isLearned: Bool = false, lifeSeconds: Int = 600) -> Bool {
+            registry.announced(
+                feed, variant: "", isLearned: isLearned, index: store.reader(), lifeSeconds: lifeSeconds,
+                now: now) != nil
+        }
+        // After a restart nothing is known but the name.
+        #expect(isAnnounced() && !isAnnounced(isLearned: true))
+        let sighting = LinkRegistry.Sighting(
+            body: body, chain: feed, variant: "", url: "/feed", keptSeconds: 600,
+            client: LinkClient(address: 1, isNamed: true), source: nil)
+        _ = registry.record(sighting, now: now)
+        #expect(!isAnnounced() && isAnnounced(lifeSeconds: 601))
+        #expect(!isAnnounced(isLearned: true, lifeSeconds: 601), "nobody has fetched it after a page")
+    }
+
+    @Test func `hosts beyond sixty-four get no built dictionary, and the first ones keep theirs`() throws {
+        let proxy = try TestProxy(json(Feed.bytes(version: 0, items: 10)))
+        let (store, registry) = (proxy.server.context.store, proxy.server.context.linkRegistry)
+        let now = SystemClock.unixSeconds
+        let hasOne = (0..<65).map { number in
+            let built = ChainKey(authority: "h\(number).test", match: "/*")
+            return registry.version(
+                with: body, as: VersionKey(builtOf: built), AdmissionPolicy(), index: store.reader(), now: now
+            )
+                != nil
+        }
+        #expect(hasOne.firstIndex(of: false) == 64)
+        let hosts = ["h0.test", "h63.test", "h64.test"].filter { registry.hasPlaceForBuilt(of: $0) }
+        #expect(hosts == ["h0.test", "h63.test"])
     }
 
     @Test func `a name that wastes much keeps its time while no other body is proven`() throws {

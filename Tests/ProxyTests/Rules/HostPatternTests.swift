@@ -53,6 +53,22 @@ internal import Testing
         #expect((0..<routes.count).filter { index.routes(for: long).contains($0) } == [2])
     }
 
+    @Test func `of hundreds of routes a host has its own, and those for every host`() throws {
+        let routes: [HostPatterns?] = (0..<200).map { place in
+            place % 50 == 7 ? nil : HostPatterns(["h\(place).test", "*.d\(place % 3).test"])
+        }
+        let index = try #require(HostIndex(routes))
+        func places(_ authority: String?) -> [Int] {
+            let members = index.routes(for: authority)
+            return routes.indices.filter { members.contains($0) }
+        }
+        #expect(places("h130.test") == [7, 57, 107, 130, 157])
+        #expect(places("h63.test") == [7, 57, 63, 107, 157])
+        #expect(places("h64.test") == [7, 57, 64, 107, 157])
+        #expect(places("x.d1.test") == routes.indices.filter { $0 % 3 == 1 || $0 % 50 == 7 })
+        #expect(places(nil) == [7, 57, 107, 157])
+    }
+
     @Test(arguments: [
         "", "*", "*.", "a:80", "*.*.com", "a.*.com", "a b", "example.com.", ".example.com", "http://a",
         "*.[::1]", "a/b",

@@ -95,6 +95,35 @@ extension TestProxy {
         #expect(directory.servers.map(\.target.endpoint.text) == ["127.0.0.1:1", "127.0.0.1:2"])
     }
 
+    @Test func `an address that several names or answers have counts once for each name`() throws {
+        let loopback = try #require(IPAddress("127.0.0.1"))
+        let directory = UpstreamDirectory(
+            "",
+            NameResolver { _, _ in [.ip(loopback, port: 1), .ip(loopback, port: 2), .ip(loopback, port: 1)] })
+        let urls = try ["http://one.test", "http://two.test"].map { try UpstreamURL($0) }
+        let servers = try directory.servers(of: urls)
+        #expect(servers.map(\.target.authority) == ["one.test", "one.test", "two.test", "two.test"])
+        #expect(servers.map(\.target.endpoint.text).first == "127.0.0.1:1")
+    }
+
+    @Test func `a round whose names a reload replaces meanwhile changes nothing`() throws {
+        let reload = Guarded<(@Sendable () -> Void)?>(nil)
+        let loopback = try #require(IPAddress("127.0.0.1"))
+        let directory = UpstreamDirectory(
+            "",
+            NameResolver { _, port in
+                reload.withLock { exchange(&$0, with: nil) }?()
+                return [.ip(loopback, port: port)]
+            })
+        let (former, next) = ([try UpstreamURL("http://one.test:1")], [try UpstreamURL("http://two.test:2")])
+        directory.adopt(former, try directory.servers(of: former))
+        let servers = try directory.servers(of: next)
+        reload.withLock { $0 = { directory.adopt(next, servers) } }
+        let refreshed = directory.refresh()
+        #expect(refreshed == nil)
+        #expect(directory.servers.map(\.target.endpoint.text) == ["127.0.0.1:2"])
+    }
+
     @Test func `a name with several addresses spreads over them`() throws {
         let all = try (0..<3).map { _ in try MoodyOrigin() }
         let proxy = try TestProxy(all[0], Names(all.map(\.origin.port)))

@@ -31,4 +31,20 @@ struct NoteTests {
         let unknown = (0..<100).map { counts.record("\($0)", route: "/late") }
         #expect(known && !unknown.contains(true), "routes beyond a thousand are not counted")
     }
+
+    @Test func `a message comes at once, and again after its period and no earlier`() {
+        let reminder = Reminder()
+        let times: [Int64] = [5, 5, 60_004, 60_005, 60_006, 200_000, 259_999, 260_000]
+        let isDue = times.map { reminder.take(now: $0) }
+        #expect(isDue == [true, false, false, true, false, true, false, true])
+    }
+
+    @Test func `each message about a route comes once an hour, whatever the others do`() {
+        let reminders = RouteReminders()
+        for reminder in [reminders.unkept, reminders.hint, reminders.link] {
+            let times: [Int64] = [0, 3_599_999, 3_600_000]
+            let isDue = times.map { reminder.take(now: $0) }
+            #expect(isDue == [true, false, true])
+        }
+    }
 }

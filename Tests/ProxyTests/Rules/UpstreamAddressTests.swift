@@ -45,6 +45,20 @@ internal import Testing
         #expect(origin.requests.allSatisfy { $0.body == body ?? [] })
     }
 
+    @Test func `the connections to an upstream have its own times, and the bounds of all upstreams`() throws {
+        let proxy = try TestProxy(
+            try Origin([UInt8]()),
+            upstream: "{connect_timeout: 5s, response_timeout: 3s, idle_timeout: 4s}".unbraced,
+            "limits: {response_head: 9KiB, body_rate: 77}")
+        let group = try #require(proxy.server.context.upstreams[nil])
+        let settings = group.connections
+        #expect(settings.connectTimeout == 5_000)
+        #expect(settings.responseTimeout == 3_000)
+        #expect(settings.idleTimeout == 4_000)
+        #expect(settings.bodyRate == 77 && settings.limits.headBytes == 9 << 10)
+        #expect(settings.limits.fieldCount == 1_000)
+    }
+
     @Test func `a loop whose reload is on its way keeps the upstreams that it can speak to`() throws {
         let loopback = try #require(IPAddress("127.0.0.1"))
         let resolver = NameResolver { _, port in [Endpoint.ip(loopback, port: port)] }

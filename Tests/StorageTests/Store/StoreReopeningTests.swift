@@ -32,6 +32,54 @@ import Testing
         try #require(store.reader().version(chain: feedChain, digest: sampleBody(seed).digest))
     }
 
+    @Test func `all that is known of a version is read again, and nothing of its neighbour`() throws {
+        let scripts = ChainKey(
+            authority: "api.example", match: "/feed", matchDest: ["script", "style"])
+        let chains = [feedChain, scripts]
+        func body(_ place: Int) -> Body { sampleBody(place, count: 900 + place) }
+        for (place, chain) in chains.enumerated() {
+            try store.admit(
+                VersionCandidate(
+                    body(place), key: VersionKey(chain: chain, url: "/feed", variant: "v\(place)"),
+                    policy: AdmissionPolicy(maxAge: 1_100 + place), etag: "e\(place)",
+                    contentType: "text/c\(place)", isUpstreamMatch: place == 1, head: [UInt8(place)]),
+                now: 1_000 + place)
+        }
+        #expect(store.flush())
+        store.close()
+        let reopened = try DictionaryStore.open(folder.database)
+        for (place, chain) in chains.enumerated() {
+            let version = try #require(
+                reopened.reader().version(chain: chain, digest: body(place).digest), "\(place)")
+            #expect(version.variant == "v\(place)" && version.etag == "e\(place)")
+            #expect(version.contentType == "text/c\(place)" && version.head?.bytes == [UInt8(place)])
+            #expect(version.bytes == 900 + place && version.maxAge == 1_100 + place)
+            #expect(version.admittedAt == 1_000 + place && version.isUpstreamMatch == (place == 1))
+        }
+    }
+
+    @Test func `on disk the newest version of a URL and variant has the only head of these in its chain`()
+        throws
+    {
+        let other = ChainKey(authority: "api.example", match: "/other")
+        let keys = [
+            VersionKey(chain: feedChain, url: "/feed", variant: ""),
+            VersionKey(chain: feedChain, url: "/feed", variant: "de"),
+            VersionKey(chain: feedChain, url: "/feed?2", variant: ""),
+            VersionKey(chain: other, url: "/feed", variant: ""),
+        ]
+        for (place, key) in (keys + keys.prefix(1)).enumerated() {
+            try store.admit(
+                VersionCandidate(
+                    sampleBody(place + 1), key: key, policy: AdmissionPolicy(), head: [UInt8(place + 1)]),
+                now: 1_000 + place)
+            #expect(store.flush())
+        }
+        #expect(
+            try folder.sqlite("SELECT hex(head) FROM version WHERE head IS NOT NULL ORDER BY 1")
+                == "02\n03\n04\n05")
+    }
+
     @Test func `a version that was named meanwhile stays named`() throws {
         let version = store.admit(sampleBody(1), keep: 1, maxAge: 10, now: 1000)
         reopen { #expect(store.name(version, until: 5000, now: 1000)) }
