@@ -28,7 +28,8 @@ internal import Testing
 
     @Test func `a job goes to the queue with the fewest bytes`() throws {
         let (pool, ran) = (CompressionPool(width: 2), Gate())
-        let held = pool.submit(bytes: 1) { [gate] in _ = gate.wait() }
+        // It stays for longer than the other job is waited for.
+        let held = pool.submit(bytes: 1) { [gate] in _ = gate.wait(seconds: 120) }
         #expect(held)
         #expect(pool.submit(bytes: 1) { ran.open() })
         #expect(ran.wait())

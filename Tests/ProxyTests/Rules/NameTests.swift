@@ -102,7 +102,8 @@ extension TestProxy {
             NameResolver { _, _ in [.ip(loopback, port: 1), .ip(loopback, port: 2), .ip(loopback, port: 1)] })
         let urls = try ["http://one.test", "http://two.test"].map { try UpstreamURL($0) }
         let servers = try directory.servers(of: urls)
-        #expect(servers.map(\.target.authority) == ["one.test", "one.test", "two.test", "two.test"])
+        #expect(
+            servers.map(\.target.authority) == ["one.test:80", "one.test:80", "two.test:80", "two.test:80"])
         #expect(servers.map(\.target.endpoint.text).first == "127.0.0.1:1")
     }
 
