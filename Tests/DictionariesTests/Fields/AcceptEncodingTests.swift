@@ -7,7 +7,7 @@ struct AcceptEncodingTests {
         "*", "*;q=1", "gzip, br, zstd, *", "dcz;q=0, *", "dcz;q=0.000", "xdcz", "dczx",
         "dcz2",
         "dcz;q=1.5", "dcz;q=2", "dcz;q=-1", "dcz;q=", "dcz;q", "dcz;", "dcz;level=3", "dcz;q=0.1234",
-        "dcz;q=1.001",
+        "dcz;q=1.001", "dcz;q=0.:",
         "dcz q=1", "dcz=1", "\"dcz\"", "", " ", ",,,",
     ])
     func `dcz counts only where it is named with a weight above 0`(line: String) {
