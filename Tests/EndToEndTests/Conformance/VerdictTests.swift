@@ -1,4 +1,5 @@
 internal import Dictionaries
+internal import HTTP
 internal import Testing
 
 @testable internal import dictum
@@ -117,6 +118,44 @@ internal import Testing
         #expect(offer.isLate([seen], now: 7 + milliseconds * 1_000_000) == expected)
         #expect(!offer.later.isLate([seen], now: 7 + milliseconds * 1_000_000), "nothing comes after it")
         #expect(!offer.isLate([], now: milliseconds * 1_000_000))
+    }
+
+    @Test func `the latest response of the offer tells whether it is late`() {
+        let offer = Step.offer("/feed?2", life: "max-age=3")
+        let second: Int64 = 1_000_000_000
+        let (early, latest) = (Self.seen(), Self.seen { $0.respondedAt = 5 * second })
+        #expect(!offer.isLate([early, latest], now: 6 * second))
+        #expect(offer.isLate([early, latest], now: 7 * second))
+    }
+
+    @Test func `what is tried over HTTP2 or with a condition is not tried otherwise`() {
+        let overHTTP2 = Self.delta.with { $0.needsHTTP2 = true }
+        #expect(Self.verdict(overHTTP2, [Self.seen()], Self.right).hasPrefix("not tried: came over "))
+        #expect(Self.verdict(overHTTP2, [Self.seen { $0.version = .http2 }], Self.right) == "pass")
+        let confirmed = Self.delta.with { $0.needsConfirmation = true }
+        #expect(
+            Self.verdict(confirmed, [Self.seen()], Self.right)
+                == "not tried: /feed?2 was asked for without If-None-Match")
+        #expect(Self.verdict(confirmed, [Self.seen { $0.status = .notModified }], Self.right) == "pass")
+    }
+
+    @Test func `nobody must take a body of more than 8 MiB, but what comes must be right`() {
+        let lost = Delivered.nothing("exit status 1")
+        let most = Self.delta.with { $0.bytes = 8 << 20 }
+        let larger = Self.delta.with { $0.bytes = (8 << 20) + 1 }
+        #expect(
+            Self.verdict(most, [Self.seen()], lost) == "fail: /feed?2: expected the body, came exit status 1")
+        #expect(Self.verdict(larger, [Self.seen()], lost) == "not tried: /feed?2 is too large")
+        #expect(
+            Self.verdict(larger, [Self.seen()], Self.wrong)
+                == "fail: /feed?2: expected the body, came another one")
+    }
+
+    @Test func `a delta that nobody asked for is an error, even if it leads to the right body`() {
+        let step = Step.fetch("/feed?2", names: .nothing, sends: .unasked)
+        let plain = Self.seen { ($0.named, $0.id) = (nil, nil) }
+        #expect(Self.verdict(step, [plain], .nothing("exit status 1")) == "pass")
+        #expect(Self.verdict(step, [plain], Self.right) == "fail: /feed?2: expected an error, came a body")
     }
 
     @Test func `one failure fails a rule, and one step that was not tried leaves it so`() {

@@ -7,6 +7,17 @@ internal import Testing
 
 /// The findings about transport, offer, pages and browsers, without any connection.
 struct DiagnosisTests {
+    @Test func `some reasons keep a response from being offered, and others only a client from a delta`() {
+        let keeping: Set<Reason> = [
+            .crossOrigin, .insecureTransport, .personal, .identityIncomplete, .pathNotNormal, .routeOff,
+            .switchedOff, .authorityOff, .heldOut, .ineligibleType, .ineligibleSize, .codedUpstream,
+            .eventStream, .offeredUpstream,
+        ]
+        for reason in Reason.allCases {
+            #expect(reason.keepsFromOffer == keeping.contains(reason), "\(reason)")
+        }
+    }
+
     @Test func `where all is well the findings say so`() throws {
         let diagnosis = try SeenURL().diagnosis()
         #expect(diagnosis.findings == [.systemAuthority, SeenURL.offered, SeenURL.used])

@@ -126,6 +126,28 @@ struct AdminReportTests {
         #expect(slowest.entries(row: 0, now: 1600).map(\.seconds) == [3, 2])
     }
 
+    @Test func `an entry of the slowest codings has the sizes before and after, and whole seconds`() {
+        var record = RequestRecord()
+        (record.coding, record.bodyBytesBefore, record.bodyBytesSent) = (.dcz, 5_000, 70)
+        (record.codingNanoseconds, record.timeMicroseconds) = (1_500_000_000, 12_999_999)
+        let entry = SlowestCodings.Entry(record)
+        #expect(entry.coding == "dcz" && entry.bodyBytes == 5_000 && entry.sentBytes == 70)
+        #expect(entry.seconds == 1.5 && entry.time == 12)
+    }
+
+    @Test func `a report sums the series with the first labels that it asks for, in whole units`() {
+        let metric = Metric(name: "a", kind: .counter, labels: ["x", "y"], help: "")
+        let other = Metric(name: "b", kind: .counter, labels: [], help: "")
+        let table = SampleTable([
+            MetricSample(metric, ["1", "p"], 6_000, per: 1_000), MetricSample(metric, ["1", "q"], 5),
+            MetricSample(metric, ["2", "q"], 40), MetricSample(metric, ["2", "r"], 0),
+            MetricSample(other, [], 9_000, per: 1_000),
+        ])
+        #expect(table.count("a", "1") == 11 && table.count("a", "1", "p") == 6 && table.count("a") == 51)
+        #expect(table.counts("a") == ["p": 6, "q": 45])
+        #expect(table.value("b") == 9 && table.value("c") == nil)
+    }
+
     // MARK: Events
 
     @Test func `a repeated message is one entry with its count, and the latest comes first`() {

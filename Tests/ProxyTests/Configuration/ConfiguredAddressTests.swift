@@ -41,6 +41,16 @@ import Testing
     }
 
     @Test(arguments: [
+        ("LocalHost:80", false), ("127.9.9.9:80", false), ("[::1]:80", false), ("unix:/run/d.sock", false),
+        ("10.0.0.1:80", true), (":80", true), ("[::]:80", true), ("dictum.test:80", true),
+    ])
+    func `an address is this machine's alone by its loopback, by localhost, and by a Unix socket`(
+        text: String, expected: Bool
+    ) throws {
+        #expect(try #require(ConfiguredAddress(text)).mayBeRemote == expected)
+    }
+
+    @Test(arguments: [
         "", "lo", "10.0.0.0/33", "10.0.0.0/", "10.0.0.0/-1", "10.0.0/8", "::/129", "::ffff:10.0.0.0/104",
     ])
     func `a network that is none is refused`(text: String) {

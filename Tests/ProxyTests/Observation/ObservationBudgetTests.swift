@@ -34,6 +34,27 @@ internal import Testing
         #expect(shares.suffix(50).allSatisfy { $0 == 0.5 }, "\(shares)")
     }
 
+    @Test func `clients come back only if less than a quarter of the time is used`() {
+        let period = ObservationBudget.periodNanoseconds
+        var budget = ObservationBudget(cpuShare: 0.05, now: 0)
+        budget.charge(period, now: period)
+        var shares: [Double] = []
+        // Two fifths of what is allowed, and then a fifth.
+        for (number, nanoseconds) in [(2, period / 50), (3, period / 100)] as [(Int64, Int64)] {
+            budget.charge(nanoseconds, now: number * period)
+            shares.append(budget.clientShare)
+        }
+        #expect(shares == [0.5, 1])
+    }
+
+    @Test func `the processor time is told as a share of all the time of observing`() {
+        let second: Int64 = 1_000_000_000
+        var budget = ObservationBudget(cpuShare: 0.05, now: 5 * second)
+        budget.charge(2 * second, now: 20 * second)
+        budget.charge(second, now: 35 * second)
+        #expect(budget.cpuUsed(now: 35 * second) == 0.1)
+    }
+
     @Test func `however busy it is, one client in 4,096 is observed`() {
         var budget = ObservationBudget(cpuShare: 0.05, now: 0)
         for number in 1...40 as ClosedRange<Int64> {
