@@ -66,6 +66,8 @@ struct AdminReportTests {
         let uncompressed = measured(10, 1, deltas: (10, 1))
         #expect(BodyBytes(parts + [uncompressed]).plainBasis == .uncompressed)
         #expect(BodyBytes([]).plainBasis == .asSent)
+        #expect(BodyBytes(parts).body == 20 && BodyBytes(parts).sent == 6)
+        #expect(BodyBytes([parts[1], parts[0], parts[1]]).samples == 2)
     }
 
     @Test
@@ -80,6 +82,7 @@ struct AdminReportTests {
         }
         #expect(BodyBytes([part(margin: 3), part(margin: 4)]).savedMargin == 5)
         #expect(BodyBytes([part(margin: 3), part(margin: nil)]).savedMargin == nil)
+        #expect(BodyBytes([part(margin: 3), measured(10, 5)]).savedMargin == 3, "nothing was saved for sure")
     }
 
     @Test func `the most frequent reason of a route comes first, and equal ones by their names`() {
@@ -124,6 +127,29 @@ struct AdminReportTests {
         for seconds in [900, 800, 700] { slowest.add(entry(seconds, at: 1000), row: 0) }
         for seconds in [3, 2] { slowest.add(entry(seconds, at: 1300), row: 0) }
         #expect(slowest.entries(row: 0, now: 1600).map(\.seconds) == [3, 2])
+    }
+
+    @Test func `a slow coding has the bytes before and after it, and whole seconds of its arrival`() {
+        var record = RequestRecord()
+        (record.coding, record.bodyBytesBefore, record.bodyBytesSent) = (.zstd, 1_000, 10)
+        (record.codingNanoseconds, record.timeMicroseconds) = (1_500_000_000, 7_999_999)
+        let entry = SlowestCodings.Entry(record)
+        #expect(entry.coding == "zstd" && entry.bodyBytes == 1_000 && entry.sentBytes == 10)
+        #expect(entry.seconds == 1.5 && entry.time == 7)
+    }
+
+    // MARK: Samples
+
+    @Test func `samples are looked up by their first labels, in whole units, and zeros are left out`() {
+        let metric = Metric(name: "a", kind: .counter, labels: ["x", "y"], help: "")
+        let table = SampleTable([
+            MetricSample(metric, ["1", "p"], 5_999, per: 1_000), MetricSample(metric, ["1", "q"], 2),
+            MetricSample(metric, ["2", "p"], 30), MetricSample(metric, ["2", "r"], 0),
+        ])
+        #expect(table.count("a") == 37 && table.count("a", "1") == 7 && table.count("a", "1", "q") == 2)
+        #expect(table.count("a", "q") == 0 && table.count("b") == 0)
+        #expect(table.value("a") == 5 && table.value("b") == nil)
+        #expect(table.counts("a") == ["p": 35, "q": 2])
     }
 
     // MARK: Events
