@@ -262,3 +262,27 @@ private func full(_ record: inout RequestRecord) {
         #expect(String(decoding: buffer, as: UTF8.self) == text)
     }
 }
+
+@Suite struct RequestFaultTests {
+    private func isFailure(_ status: Int, _ fault: RequestFault? = nil) -> Bool {
+        var record = RequestRecord()
+        (record.status, record.fault) = (status, fault)
+        return record.isFailure
+    }
+
+    @Test func `a request has failed with a status from 500 on, or by a fault that is not its client's`() {
+        #expect(isFailure(500) && !isFailure(499) && !isFailure(200))
+        #expect(isFailure(200, .own("memory")) && isFailure(200, .upstream("silent")))
+        #expect(!isFailure(400, .client("gone")) && isFailure(500, .client("gone")))
+        #expect(isFailure(200, RequestFault(.stopped, isUploaded: true)))
+        #expect(!isFailure(200, RequestFault(.closed, isUploaded: true)))
+        #expect(!isFailure(408, RequestFault(.timedOut, isUploaded: false)))
+    }
+
+    @Test func `a fault names the side that it is of, and what a client was too slow with`() {
+        #expect(RequestFault.upstream("silent").isUpstreams && !RequestFault.own("memory").isUpstreams)
+        #expect(!RequestFault(.stopped, isUploaded: true).isUpstreams)
+        #expect(RequestFault(.timedOut, isUploaded: true).text == "answer-timeout")
+        #expect(RequestFault(.timedOut, isUploaded: false).text == "body-timeout")
+    }
+}

@@ -66,6 +66,8 @@ struct AdminReportTests {
         let uncompressed = measured(10, 1, deltas: (10, 1))
         #expect(BodyBytes(parts + [uncompressed]).plainBasis == .uncompressed)
         #expect(BodyBytes([]).plainBasis == .asSent)
+        #expect(BodyBytes(parts).body == 20 && BodyBytes(parts).sent == 6)
+        #expect(BodyBytes([parts[1], parts[0], parts[1]]).samples == 2)
     }
 
     @Test
@@ -80,6 +82,7 @@ struct AdminReportTests {
         }
         #expect(BodyBytes([part(margin: 3), part(margin: 4)]).savedMargin == 5)
         #expect(BodyBytes([part(margin: 3), part(margin: nil)]).savedMargin == nil)
+        #expect(BodyBytes([part(margin: 3), measured(10, 5)]).savedMargin == 3, "nothing was saved for sure")
     }
 
     @Test func `the most frequent reason of a route comes first, and equal ones by their names`() {
@@ -139,7 +142,7 @@ struct AdminReportTests {
         let metric = Metric(name: "a", kind: .counter, labels: ["x", "y"], help: "")
         let other = Metric(name: "b", kind: .counter, labels: [], help: "")
         let table = SampleTable([
-            MetricSample(metric, ["1", "p"], 6_000, per: 1_000), MetricSample(metric, ["1", "q"], 5),
+            MetricSample(metric, ["1", "p"], 6_999, per: 1_000), MetricSample(metric, ["1", "q"], 5),
             MetricSample(metric, ["2", "q"], 40), MetricSample(metric, ["2", "r"], 0),
             MetricSample(other, [], 9_000, per: 1_000),
         ])

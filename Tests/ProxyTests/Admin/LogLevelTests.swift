@@ -16,6 +16,13 @@ extension TestProxy {
 }
 
 @Suite(.timeLimit(.minutes(40))) struct LogLevelTests {
+    @Test func `a threshold lets its own level through, and those that are more urgent`() {
+        let threshold = LogThreshold(.warning)
+        #expect(threshold.includes(.error) && threshold.includes(.warning) && !threshold.includes(.info))
+        threshold.level = .error
+        #expect(threshold.level == .error && !threshold.includes(.warning))
+    }
+
     @Test func `the log level changes at once, and a reload goes by the configuration`() throws {
         let proxy = try TestProxy(json(first))
         #expect(

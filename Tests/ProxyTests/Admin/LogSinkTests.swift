@@ -144,6 +144,32 @@ import Testing
         #expect(sink.linesDropped == 3)
     }
 
+    @Test func `lines are handed over and counted once, however often a log is flushed`() throws {
+        let pipe = try Pipe()
+        let sink = LogSink(descriptor: pipe.writer)
+        let log = log(sink)
+        log.log(RequestRecord())
+        for _ in 0..<2 { log.flush() }
+        log.log(RequestRecord())
+        log.flush()
+        #expect(log.isEmpty && sink.drain(timeoutMilliseconds: 60_000))
+        let written = sink.samples.filter { $0.metric.name == "dictum_log_lines_total" }
+        #expect(written.map(\.count) == [2])
+        #expect(pipe.readSome().count { $0 == 0x0A } == 2)
+    }
+
+    @Test func `as many bytes wait as are allowed, and lines that are lost or written take no room`() throws {
+        let pipe = try Pipe()
+        let sink = LogSink(descriptor: pipe.writer, pendingBytesMax: 4)
+        sink.submit([0x31, 0x31, 0x31, 0x31, 0x0A], lines: 3)
+        for _ in 0..<2 {
+            sink.submit([0x32, 0x32, 0x32, 0x0A], lines: 1)
+            #expect(sink.drain(timeoutMilliseconds: 60_000))
+        }
+        #expect(sink.linesDropped == 3)
+        #expect(pipe.isReadable && pipe.readSome().count == 8)
+    }
+
     @Test func `a share is spread without a rhythm, and every failure has a line`() {
         var sample = LogSample(0.1, seed: 7)
         let chosen = (0..<10_000).filter { _ in sample.takesNext() }

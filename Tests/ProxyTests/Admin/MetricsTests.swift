@@ -8,6 +8,23 @@ import Testing
 @testable import Storage
 
 @Suite struct MetricsTests {
+    @Test func `a time that is a bound counts below it, and one beyond all counts last`() {
+        let buckets = [0, 500, 501, 1_000, 10_000_000, 10_000_001].map { LoopHistogram.bucket(of: $0) }
+        #expect(buckets == [0, 0, 1, 1, 13, 14])
+    }
+
+    @Test func `series are summed one by one, each in its unit`() {
+        let metric = Metric(name: "a", kind: .histogram, labels: [], help: "")
+        let sums = MetricSample.summed([
+            MetricSample(metric, [], 3, per: 1_000, suffix: "_sum"),
+            MetricSample(metric, [], 5, suffix: "_count"),
+            MetricSample(metric, [], 4, per: 1_000, suffix: "_sum"),
+        ])
+        #expect(sums.map(\.count) == [7, 5])
+        #expect(sums.map(\.divisor) == [1_000, 1])
+        #expect(sums.map(\.suffix) == ["_sum", "_count"])
+    }
+
     private func record(_ change: (inout RequestRecord) -> Void) -> RequestRecord {
         var record = RequestRecord()
         record.status = 200

@@ -159,4 +159,44 @@ internal import Testing
         let plenty = [90, 101].map { budget.allowance.hasPlenty(now: $0 * 1_000_000_000) }
         #expect(plenty == [false, true])
     }
+
+    @Test func `what was used in a longer time than a period is counted over all of it`() {
+        let second: Int64 = 1_000_000_000
+        var budget = ObservationBudget(cpuShare: 0.05, now: 0)
+        budget.charge(2 * second, now: 100 * second)
+        #expect(budget.clientShare == 1)
+        // The next period began with the last change.
+        budget.charge(6 * second, now: 101 * second)
+        #expect(budget.clientShare == 1)
+        budget.charge(0, now: 110 * second)
+        #expect(budget.clientShare == 0.5)
+        #expect(budget.cpuUsed(now: 160 * second) == 0.05, "of the whole time")
+        budget.observing.run(false, now: 160 * second)
+        #expect(budget.cpuUsed(now: 500 * second) == 0.05, "but for pauses")
+        budget.observing.run(true, now: 500 * second)
+        #expect(budget.cpuUsed(now: 660 * second) == 0.025)
+    }
+
+    @Test func `only a body that comes again, or another of its URL, is a revisit`() {
+        var observed = SavingsReport.Observed()
+        observed.countBody(number: 1, isNew: true)
+        #expect((observed.versions, observed.revisits, observed.unchanged) == (1, 0, 0))
+        observed.countBody(number: 1, isNew: false)
+        #expect((observed.versions, observed.revisits, observed.unchanged) == (1, 1, 1))
+        observed.countBody(number: 2, isNew: true)
+        #expect((observed.versions, observed.revisits, observed.unchanged) == (2, 2, 1))
+    }
+
+    @Test func `a delta counts with the least age that it is not beyond`() {
+        var observed = SavingsReport.Observed()
+        for age in [0, 1, 2, 3, 4, 10, 11, 100, 101] {
+            observed.add(deltaBytes: 1, plainBytes: 3, versionsBack: age)
+        }
+        #expect(observed.ages.map(\.sizes.count) == [1, 1, 2, 2, 2, 1])
+        #expect(observed.ages.map(\.sizes.plainBytes) == [3, 3, 6, 6, 6, 3])
+        observed.deltasOfAll = 18
+        #expect(observed.savedBytes == 36)
+        (observed.returns, observed.deltas) = (4, 1)
+        #expect(observed.holderShare == 0.25)
+    }
 }

@@ -21,4 +21,24 @@ struct ObservedClientsTests {
         #expect(again == 21 && isNew, "a body that was forgotten is a further version")
         #expect(clients.number(of: digest(1), url: 2).number == 1, "each URL has its own numbers")
     }
+
+    @Test func `a client that got nothing to keep holds nothing, for the last reason`() {
+        func text(_ visit: ObservedClients.Visit) -> String {
+            switch visit {
+            case .first: "first"
+            case .again(let lack): lack.rawValue
+            case .holding: "holding"
+            }
+        }
+        var clients = ObservedClients()
+        let key = ObservedClients.Key(client: 1, match: 1)
+        let first = text(clients.visit(key, nowMilliseconds: 0))
+        clients.keepNothing(.unkept, for: key)
+        let second = text(clients.visit(key, nowMilliseconds: 0))
+        clients.keepNothing(.nothing, for: key)
+        let third = text(clients.visit(key, nowMilliseconds: 0))
+        #expect(first == "first" && second == "unkept" && third == "never-offered")
+        let other = text(clients.visit(ObservedClients.Key(client: 1, match: 2), nowMilliseconds: 0))
+        #expect(other == "first", "of another match the client got nothing")
+    }
 }

@@ -238,6 +238,20 @@ private let second = Feed.bytes(version: 1, items: 40)
         }
     }
 
+    @Test func `averages and shares are of the sizes that they name`() {
+        var sum = DeltaSizes(count: 1, deltaBytes: 4, plainBytes: 10)
+        sum.add(deltaBytes: 6, plainBytes: 30)
+        #expect(sum.meanDeltaBytes == 5 && sum.meanPlainBytes == 20 && sum.savedShare == 0.75)
+        sum.add(DeltaSizes(count: 3, deltaBytes: 5, plainBytes: 10))
+        #expect(sum == DeltaSizes(count: 5, deltaBytes: 15, plainBytes: 50))
+        #expect(DeltaSizes().meanDeltaBytes == 0 && DeltaSizes().savedShare == nil)
+    }
+
+    @Test func `the share of deltas leaves out what needed no body`() {
+        #expect(SavingsReport.Live.hitRate(10, deltas: 2, notModified: 6) == 0.5)
+        #expect(SavingsReport.Live.hitRate(6, deltas: 0, notModified: 6) == nil)
+    }
+
     @Test func `the margin around a ratio has the true one in 95 of 100 cases`() throws {
         var random = SplitMix(seed: 11)
         var hits = 0

@@ -65,6 +65,17 @@ private let second = Feed.bytes(version: 1, items: 40)
         #expect((report.bytes?.high ?? 1) < 1, "deltas are smaller")
     }
 
+    @Test func `one half of a client's number decides about its side, the other about its unit`() {
+        let half: UInt64 = 1 << 63
+        let places = [0, half - 1, half, .max].map { ExperimentPlace(number: $0, holdout: 0.5) }
+        let arms = places.map { $0.arm?.rawValue ?? "none" }
+        #expect(arms == ["held-out", "held-out", "treated", "treated"])
+        let units = places.map(\.unit)
+        #expect(units == [0, 1_023, 0, 1_023])
+        #expect(ExperimentPlace.none.arm == nil)
+        #expect(ExperimentPlace(number: 0, holdout: 0).arm == .treated)
+    }
+
     @Test func `a reload with the same settings goes on, other settings begin anew`() throws {
         let proxy = try TestProxy(Origin(json(second)), Self.half)
         _ = try proxy.fetch("/feed", forwarded(for: 1))
