@@ -24,9 +24,25 @@ internal import Testing
         #expect(Quantity.size.value(of: text, in: 0...Int.max) == value)
     }
 
-    @Test func `a number that overflows is outside of all bounds`() {
-        // 2^24 TiB are 2^64 bytes.
-        #expect(Quantity.size.value(of: "16777216TiB", in: 0...Int.max) == nil)
+    @Test(
+        arguments: [
+            ("1d", 86_400_000), ("1h", 3_600_000), ("1m", 60_000), ("1s", 1_000), ("1ms", 1),
+            ("2d", 172_800_000),
+            ("0s", 0), ("1", nil), ("ms", nil), ("86401s", 86_401_000), ("172801s", nil),
+        ] as [(String, Int?)])
+    func `a duration is counted in milliseconds by its unit`(text: String, milliseconds: Int?) {
+        #expect(Quantity.duration.value(of: text, in: 0...172_800_000) == milliseconds)
+    }
+
+    @Test(
+        arguments: [
+            ("1", 1), ("1KiB", 1_024), ("1MiB", 1_048_576), ("1GiB", 1_073_741_824),
+            ("1TiB", 1_099_511_627_776),
+            ("9223372036854775807", Int.max),  // 2^24 TiB are 2^64 bytes.
+            ("16777216TiB", nil), ("1B", nil),
+        ] as [(String, Int?)])
+    func `a size is counted in bytes by its unit`(text: String, bytes: Int?) {
+        #expect(Quantity.size.value(of: text, in: 0 ... .max) == bytes)
     }
 
     @Test func `whole seconds are counted of a duration`() {

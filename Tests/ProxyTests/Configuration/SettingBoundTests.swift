@@ -41,24 +41,4 @@ struct SettingBoundTests {
         #expect(TrustedNetwork("::/128") != nil && TrustedNetwork("::/129") == nil)
         #expect(TrustedNetwork("::ffff:10.0.0.0/32") == nil)
     }
-
-    @Test(
-        arguments: [
-            ("1d", 86_400_000), ("1h", 3_600_000), ("1m", 60_000), ("1s", 1_000), ("1ms", 1),
-            ("2d", 172_800_000),
-            ("0s", 0), ("1", nil), ("ms", nil), ("86401s", 86_401_000), ("172801s", nil),
-        ] as [(String, Int?)])
-    func `a duration is counted in milliseconds by its unit`(text: String, milliseconds: Int?) {
-        #expect(Quantity.duration.value(of: text, in: 0...172_800_000) == milliseconds)
-    }
-
-    @Test(
-        arguments: [
-            ("1", 1), ("1KiB", 1_024), ("1MiB", 1_048_576), ("1GiB", 1_073_741_824),
-            ("1TiB", 1_099_511_627_776),
-            ("9223372036854775807", Int.max), ("16777216TiB", nil), ("1B", nil),
-        ] as [(String, Int?)])
-    func `a size is counted in bytes by its unit`(text: String, bytes: Int?) {
-        #expect(Quantity.size.value(of: text, in: 0 ... .max) == bytes)
-    }
 }
