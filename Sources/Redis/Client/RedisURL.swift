@@ -79,7 +79,7 @@ extension RedisSettings {
     }
 
     private mutating func adopt(_ credentials: Substring?) throws(RedisURLMistake) {
-        guard let credentials, !credentials.isEmpty else { return }
+        guard let credentials else { return }
         let name = credentials.prefix { $0 != ":" }
         guard let user = Self.decoded(name),
             let secret = Self.decoded(credentials[name.endIndex...].dropFirst())

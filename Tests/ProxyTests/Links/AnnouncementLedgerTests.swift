@@ -168,6 +168,12 @@ struct AnnouncementLedgerTests {
         #expect(downloads(&ledger, of: 40_000..<50_000, at: 25_200) == 119 * 10_000)
     }
 
+    @Test func `a fetch counts once in each period of six hours, not only in the first`() {
+        var ledger = AnnouncementLedger()
+        for second in 21_600..<21_610 { ledger.recordFetch(10_000, of: 1, at: second) }
+        #expect(downloads(&ledger, of: 100..<200, at: 21_610) == 2 * 10_000)
+    }
+
     @Test func `one client uses up what four downloads cost, however often it downloads`() {
         var ledger = AnnouncementLedger()
         for client in 0..<3 { ledger.recordFetch(10_000, of: UInt128(client), at: 0) }

@@ -98,6 +98,24 @@ private func isCutOff(_ fetch: () throws -> WireMessage) throws -> Bool {
         #expect(try !proxy.fetch("/feed", over: first).coding.hasPrefix("dc"))
     }
 
+    @Test(arguments: ["identity", "zstd"])
+    func `a coded body that turns out to be cut short once some of it has gone out is cut off`(coding: String)
+        throws
+    {
+        let bytes = Array(try Codec.encode(second.span, .gzip).dropLast(100))
+        let origin = try Origin { _, connection in
+            connection.send(
+                wire(
+                    "HTTP/1.1 200 OK", "Content-Type: application/json", "Content-Encoding: gzip",
+                    "Transfer-Encoding: chunked"))
+            connection.send(chunk(Array(bytes.dropLast(1000))))
+            pauseBeyondTheHold()
+            connection.send(chunk(Array(bytes.suffix(1000))) + chunk([]))
+        }
+        let proxy = try TestProxy(origin)
+        #expect(try isCutOff { try proxy.fetch("/feed", "Accept-Encoding: \(coding)") })
+    }
+
     @Test func `an upstream that stalls in mid-body ends the answer`() throws {
         let gate = Gate()
         let origin = try Origin { _, connection in

@@ -37,6 +37,14 @@ import Testing
         #expect(!store.finds(sampleBody(1)))
     }
 
+    @Test func `a sweep goes by what is left, not by what has expired before`() throws {
+        let store = try DictionaryStore.open(":memory:")
+        store.admit(sampleBody(1), maxAge: 20, now: 0)
+        store.admit(sampleBody(2), maxAge: 1000, now: 0)
+        store.sweep(now: 20)
+        #expect(store.state.withLock { $0.earliestExpiry } == 1000)
+    }
+
     @Test func `a version admitted during a sweep is swept at its own time`() throws {
         let store = try DictionaryStore.open(":memory:")
         _ = store.state.withLock { $0.beginExpiry() }

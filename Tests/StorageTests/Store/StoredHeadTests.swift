@@ -47,6 +47,18 @@ import Testing
         #expect(store.statistics.memoryBytes == 1256 + 30)
     }
 
+    @Test func `a body that returns under another entity tag does not keep its head`() throws {
+        let store = try DictionaryStore.open(":memory:")
+        func admit(etag: String, head: [UInt8]?) throws -> Version {
+            try store.admit(
+                VersionCandidate(
+                    sampleBody(1), key: VersionKey(chain: feedChain, url: "/feed", variant: ""),
+                    policy: AdmissionPolicy(), etag: etag, head: head), now: 1000)
+        }
+        _ = try admit(etag: "1", head: [1, 2])
+        #expect(try admit(etag: "2", head: nil).head?.bytes == nil)
+    }
+
     @Test func `a head that has no room is not kept, and takes none`() throws {
         let head = try #require(StoredHead([UInt8](repeating: 1, count: 60), memory: memory))
         #expect(StoredHead([UInt8](repeating: 1, count: 41), memory: memory) == nil)
