@@ -94,6 +94,26 @@ import Testing
             ])
     }
 
+    @Test func `a dictionary of the app may have as many bytes as any, and a larger one is refused`()
+        async throws
+    {
+        let file = folder.url.appendingPathExtension("json")
+        defer { try? FileManager.default.removeItem(at: file) }
+        try feed(0).write(to: file)
+        let store = try ClientStore.persistent(at: folder.url, limit: .mebibytes(8))
+        var options = DictionaryClient.Options()
+        options.dictionaryBytesMax = feed(0).count - 1
+        let strict = DictionaryClient(store: store, options: options)
+        await #expect(throws: DictionaryClientError.notPreloaded("too large")) {
+            try await strict.preload(file, match: "/a", from: feedURL)
+        }
+        #expect(try await strict.held(["a"]) == [])
+        options.dictionaryBytesMax = feed(0).count
+        let client = DictionaryClient(store: store, options: options)
+        try await client.preload(file, match: "/a", from: feedURL)
+        #expect(try await client.held(["a"]) == ["a"])
+    }
+
     @Test func `of many users only the latest have their records in memory`() async throws {
         let store = try ClientStore.persistent(at: folder.url, limit: .mebibytes(1))
         let first = store.dictionaries(of: "0")

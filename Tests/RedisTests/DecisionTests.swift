@@ -300,8 +300,10 @@ struct DecisionTests {
         progress.pass((21...30).map { Self.entry($0) })
         #expect(progress.hasCaughtUp)
         // Ten more came; up to the last one that was read may go.
+        let again = progress.adopt(try Self.facts(length: 10, added: 30, last: 30))
+        #expect(!again, "nothing has happened")
         let isBroken2 = progress.adopt(try Self.facts(length: 10, added: 40, last: 40))
-        #expect(!isBroken2)
+        #expect(!isBroken2 && !progress.hasCaughtUp, "the ten are still to be read")
         let isBroken3 = progress.adopt(try Self.facts(length: 9, added: 40, last: 40))
         #expect(isBroken3)
     }

@@ -190,7 +190,6 @@ final class RedisLane: Handler {
             return batch.ending(.failure(.lost))
         }
         guard batch.deadline > core.now else { return batch.ending(.failure(.timedOut)) }
-        if waiting.isEmpty { lastHeard = core.now }
         waiting.append(
             Waiting(
                 count: batch.commands.count, sentNanoseconds: SystemClock.monotonicNanoseconds,

@@ -148,6 +148,18 @@ extension TestProxy {
         }
     }
 
+    @Test(arguments: [200, 503])
+    func `a check whose time is over counts by its head, if that has come`(status: Int) throws {
+        let origin = try Origin { _, connection in
+            connection.send(wire("HTTP/1.1 \(status) It", "Transfer-Encoding: chunked") + chunk([0x61]))
+            _ = connection.receiveAll()
+        }
+        let proxy = try TestProxy(
+            origin, upstream: "health: {path: /healthz, interval: 100ms, timeout: 300ms}")
+        try waitUntil("two checks have ended") { origin.requests.count >= 3 }
+        #expect(try proxy.isHealthy("http://127.0.0.1:\(origin.port)") == (status == 200))
+    }
+
     @Test func `a reload without an upstream ends its checks, and those of others go on`() throws {
         let (kept, gone) = (try CheckedOrigin(200), try CheckedOrigin(200))
         let proxy = try TestProxy(

@@ -196,6 +196,89 @@ import Testing
         #expect(change?.demand != nil && change?.promises != nil && change?.renewal == nil)
     }
 
+    @Test func `what a failed batch says of a row, and nothing newer says, comes back`() {
+        var pending = PendingWrites()
+        pending.recordPromises(of: 1)
+        pending.renew(version(2, rank: 7).version)
+        _ = pending.remove(version(3).version)
+        let failed = pending.takeAll()
+        for id: Int64 in 1...2 { pending.pin(id, until: 9) }
+        _ = pending.restore(failed)
+        let again = pending.takeAll()
+        #expect(again.changes[1]?.promises != nil && again.changes[2]?.renewal?.rank == 7)
+        #expect(again.changes.values.allSatisfy { $0.pinnedUntil == 9 } && again.changes.count == 2)
+        #expect(again.removals == [3], "a row that was to go still goes")
+    }
+
+    @Test func `chains, removals and changes share the bytes of a batch, which is never empty`() {
+        var pending = PendingWrites()
+        for id: Int64 in 1...3 { pending.establish(id) }
+        for seed in 4...5 { _ = pending.remove(version(seed).version) }
+        for id: Int64 in 6...9 { pending.pin(id, until: 5) }
+        let (update, removal) = (PendingWrites.LogBytes.update, PendingWrites.LogBytes.removal)
+        let sizes = [1, 2 * update + removal - 1, removal, 1, update]
+        let batches = sizes.map { pending.takeBatch(bytesMax: $0) }
+        #expect(batches.map(\.established.count) == [1, 2, 0, 0, 0])
+        #expect(batches.map(\.removals.count) == [0, 0, 1, 1, 0])
+        // What no removal takes is left to changes.
+        #expect(batches.map(\.changes.count) == [0, 3, 0, 0, 1])
+    }
+
+    @Test func `removals that make room leave out the rows of the batch, and count until they are written`() {
+        var pending = PendingWrites()
+        for seed in 1...4 { _ = pending.remove(version(seed).version) }
+        let batch = pending.takeRemovals(max: 10, except: [1, 2])
+        #expect(batch.removals == [3, 4] && pending.removals == [1, 2])
+        #expect(pending.count == 4)
+        pending.written(batch)
+        let next = pending.takeRemovals(max: 1, except: [])
+        #expect(next.count == 1 && pending.count == 2)
+    }
+
+    @Test func `a version that takes the number of another row inherits nothing that waits for it`() {
+        var pending = PendingWrites()
+        _ = pending.remove(version(1).version)
+        pending.pin(2, until: 5)
+        for id: Int64 in 1...2 { pending.forget(id) }
+        let batch = pending.takeAll()
+        #expect(batch.isEmpty && pending.count == 0)
+    }
+
+    @Test func `another object of a version goes to its insertion or renewal, and makes neither`() {
+        var pending = PendingWrites()
+        let (one, body) = version(1)
+        pending.insert(one, body: body)
+        pending.renew(version(2).version)
+        pending.pin(3, until: 5)
+        for seed in 1...4 { pending.replace(version(seed, rank: 90 + Int64(seed)).version) }
+        let batch = pending.takeAll()
+        #expect(batch.insertions.map(\.version.rank) == [91])
+        #expect(batch.changes.compactMapValues(\.renewal).mapValues(\.rank) == [2: 92])
+        #expect(batch.count == 3)
+    }
+
+    @Test func `a borrowed version whose row exists already waits no more`() {
+        var pending = PendingWrites()
+        let (one, body) = version(1)
+        _ = pending.borrow(one, body: body)
+        let isDropped = [pending.drop(one), pending.drop(one)]
+        #expect(isDropped == [true, false])
+        #expect(pending.count == 0 && pending.isEmpty)
+    }
+
+    @Test func `many that come and go between two batches take no other's place`() {
+        var pending = PendingWrites()
+        let many = (1...120).map { version($0) }
+        for (version, body) in many.prefix(100) { pending.insert(version, body: body) }
+        let ten = 10 * PendingWrites.LogBytes.insertion(many[0].version)
+        let first = pending.takeBatch(bytesMax: ten)
+        #expect(first.insertions.count == 10)
+        for (version, _) in many[10..<98] { _ = pending.remove(version) }
+        for (version, body) in many[100...] { pending.insert(version, body: body) }
+        let rest = pending.takeAll()
+        #expect(rest.insertions.map(\.version.id) == Array(99...120))
+    }
+
     @Test func `a renewal writes the time and the holder counts of its row itself, and nothing else`() {
         var pending = PendingWrites()
         let noted: [(inout PendingWrites) -> Void] = [

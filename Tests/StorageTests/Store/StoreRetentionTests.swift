@@ -173,6 +173,73 @@ import Testing
         #expect(left(&state, now: 30 * 86_400).count == 100)
     }
 
+    @Test func `what nobody holds stays an hour while return times are unknown, to the second`() {
+        var state = StoreState()
+        let first = admit(1, to: &state, now: 0)
+        let second = renew(first, 2, in: &state, now: 100)
+        #expect(left(&state, now: 3_700) == [first.digest, second.digest])
+        #expect(left(&state, now: 3_701) == [second.digest])
+    }
+
+    @Test func `requests of one second and the next are one return, which tells no time`() {
+        var state = StoreState()
+        let version = admit(1, to: &state, now: 0)
+        for second in 1...64 { state.advertised(version, now: second) }
+        #expect(left(&state, now: 64 + 3_601) == [version.digest])
+        for number in 1...64 { state.advertised(version, now: 4_000 + 2 * number) }
+        #expect(left(&state, now: 4_128 + 20_000).isEmpty, "two seconds apart, they are returns")
+    }
+
+    @Test func `a return to what several clients hold counts from the last offer, since any may have come`() {
+        var state = StoreState()
+        let popular = admit(1, to: &state, now: 0)
+        state.offered(popular, over: nil, now: 0)
+        for number in 1...32 { state.advertised(popular, now: 600 * number) }
+        let first = admit(2, to: &state, now: 19_200)
+        let second = renew(first, 3, in: &state, now: 19_201)
+        #expect(first.standing == .unheld)
+        #expect(left(&state, now: 21_201) == [popular.digest, first.digest, second.digest])
+    }
+
+    @Test func `another node's holders count, and only a client that it saw proves a version`() {
+        var state = StoreState()
+        let version = admit(1, to: &state, now: 10)
+        state.addHolders(to: version, 2, contact: 0, now: 20)
+        #expect(version.holders == 3 && !version.hasReturned && version.lastContact == 10)
+        let unproven = state.retention.standing(of: version)
+        state.addHolders(to: version, -1, contact: 15, now: 20)
+        #expect(version.holders == 2 && version.hasReturned)
+        #expect(version.lastContact == 15 && version.lastWanted == 15)
+        let proven = state.retention.standing(of: version)
+        #expect(unproven == .newcomer && proven == .held)
+    }
+
+    @Test func `of a chain those come first that are held, and of these the latest`() throws {
+        var state = StoreState()
+        let held = (0..<2).map { renew(admit($0, to: &state, now: 1), 10 + $0, in: &state, now: 2 + $0) }
+        admit(20, to: &state, now: 9)
+        let chain = try #require(state.index.chain(held[0].chainKey))
+        let places = state.retention.places(of: chain, max: 2)
+        let digests = places.map { state.index.version(at: $0).digest }
+        #expect(digests == [held[1].digest, held[0].digest])
+    }
+
+    @Test func `pins go beyond a count as beyond bytes, and no more of them than must`() {
+        let limits = [(1 << 20, 1), (1 << 20, 2), (1 << 20, 3), (2_050, 3), (2_049, 3)]
+        var pins = Pins()
+        for id in 1...3 {
+            let facts = VersionFacts(digest: sampleBody(id).digest, url: "/", bytes: 1, maxAge: 10)
+            pins.insert(
+                Version(
+                    facts, id: Int64(id), rank: Int64(id), chain: Chain(feedChain), .held(at: 0),
+                    rare: RareState(pinnedUntil: UInt32(100 - id))))
+        }
+        #expect(pins.bytes == 3 * 1_025)
+        let gone = limits.map { pins.beyond(Pins.Limits(bytes: $0, count: $1)).count }
+        #expect(gone == [2, 1, 0, 1, 2])
+        #expect(pins.beyond(Pins.Limits(bytes: 1 << 20, count: 1)) == [3, 2], "that end first")
+    }
+
     @Test func `a chain that is established takes its versions along`() {
         var state = StoreState()
         let old = admit(1, 1, to: &state, isImplied: true, now: 100)

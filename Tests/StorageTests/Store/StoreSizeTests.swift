@@ -140,6 +140,24 @@ import Testing
         #expect(budget(file: page * file, free: page * free, limit: page * limit).sparePages == pages)
     }
 
+    @Test func `a batch needs what its bodies take on disk, packed or whole, and a page for each`() {
+        let body = sampleBody(1)
+        let facts = VersionFacts(digest: body.digest, url: "/", bytes: 1_000, maxAge: 10)
+        let version = Version(facts, id: 1, rank: 1, chain: Chain(feedChain), .held(at: 0))
+        let whole = PendingWrites.Insertion(version: version, body: body)
+        var packed = whole
+        packed.packed = PackedBody(
+            frame: [UInt8](repeating: 0, count: 100), base: nil, count: 1_000, digest: body.digest)
+        func missing(_ insertions: [PendingWrites.Insertion], limit: Int) -> Int {
+            let size = StoreDatabase.Size(file: 8_192, log: 0, index: 0, free: 4_096, page: 4_096)
+            return DiskBudget(size, batch: PendingWrites.Batch(insertions: insertions), limit: limit)
+                .missingBytes
+        }
+        #expect(missing([], limit: 4_096) == 0)
+        #expect(missing([whole], limit: 4_096) == version.storedBytes + 4_096)
+        #expect(missing([whole, packed], limit: 4_096) == 2 * version.storedBytes - 900 + 8_192)
+    }
+
     @Test func `what is used may be all of the limit, and the log half of its own before it is emptied`() {
         #expect(budget(file: 1 << 20, free: 4096, limit: (1 << 20) - 4096).fits)
         #expect(budget(file: 1 << 20, free: 4096, limit: (1 << 20) - 4097).missingBytes == 1)
