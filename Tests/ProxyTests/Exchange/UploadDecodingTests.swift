@@ -53,6 +53,108 @@ internal import Testing
         #expect(budget.takenBytes == 0)
     }
 
+    /// Returns a body in dcz over the dictionary.
+    private func encoded(_ body: [UInt8]) throws -> [UInt8] {
+        try Codec.encode(body.span, .dcz, options: EncoderOptions(dictionary: .reference(dictionary)))
+    }
+
+    @Test(arguments: [true, false])
+    func `a short body has a length, unless trailers follow it, which pass`(hasTrailers: Bool) throws {
+        let body = Noise.bytes(1000, seed: 6)
+        let coded = try encoded(body)
+        var upload = UploadDecoding(
+            limits: DecoderLimits(maxBytes: .max), memory: MemoryShare(of: budget))
+        // RFC 9842 section 5: a magic number of 8 bytes and a hash of 32.
+        upload.received(coded.span.extracting(..<39))
+        let early = upload.next(hasRoom: true) == nil
+        #expect(early, "the header has not come")
+        upload.received(coded.span.extracting(39..<40))
+        guard case .find(let digest) = upload.next(hasRoom: true) else {
+            Issue.record("the header has come")
+            return
+        }
+        #expect(digest == dictionary.digest)
+        let finding = (upload.isFinding, upload.wantsInput(hasRoom: true))
+        #expect(finding == (true, false), "the client waits while the dictionary is looked for")
+        upload.received(coded.span.extracting(40...))
+        _ = upload.next(hasRoom: true)
+        #expect(budget.takenBytes == coded.count, "what waits for the dictionary is borrowed")
+        upload.found(dictionary)
+        // Once more it is of no use.
+        upload.found(dictionary)
+        let held = (upload.isFinding, upload.wantsInput(hasRoom: false))
+        #expect(held == (false, true))
+        let undecided = upload.next(hasRoom: true) == nil
+        #expect(undecided, "more of the body may come")
+        var trailers = Headers()
+        if hasTrailers { trailers.append(.etag, "x") }
+        upload.receivedEnd(trailers)
+        guard case .begin(let framing) = upload.next(hasRoom: false) else {
+            Issue.record("the body is whole")
+            return
+        }
+        let expected: BodyFraming = hasTrailers ? .chunked : .length(1000)
+        #expect(framing == expected)
+        let full = upload.next(hasRoom: false) == nil
+        #expect(full, "the upstream takes nothing")
+        guard case .write(let piece) = upload.next(hasRoom: true),
+            case .finish(let passed) = upload.next(hasRoom: true)
+        else {
+            Issue.record("the upstream takes all")
+            return
+        }
+        #expect(piece == body && passed.isEmpty == !hasTrailers)
+        let over = (upload.wantsInput(hasRoom: true), upload.next(hasRoom: true) == nil)
+        #expect(over == (false, true))
+    }
+
+    @Test func `a body that ends within its header or its coding fails once, and never begins`() throws {
+        let coded = try encoded(Noise.bytes(1000, seed: 6))
+        for count in [0, 39, 40, coded.count - 1] {
+            var upload = UploadDecoding(
+                limits: DecoderLimits(maxBytes: .max), memory: MemoryShare(of: budget))
+            upload.received(coded.span.extracting(..<count))
+            upload.receivedEnd(Headers())
+            var action = upload.next(hasRoom: true)
+            if case .find = action {
+                upload.found(dictionary)
+                action = upload.next(hasRoom: true)
+            }
+            guard case .fail(.malformed) = action else {
+                Issue.record("\(count) bytes are no body")
+                continue
+            }
+            let again = upload.next(hasRoom: true) == nil
+            #expect(again)
+        }
+    }
+
+    @Test func `a body whose dictionary is unknown is read no further`() throws {
+        let coded = try encoded(Noise.bytes(1000, seed: 6))
+        var upload = UploadDecoding(
+            limits: DecoderLimits(maxBytes: .max), memory: MemoryShare(of: budget))
+        upload.received(coded.span)
+        _ = upload.next(hasRoom: true)
+        upload.giveUp()
+        upload.found(dictionary)
+        let ended = (upload.isFinding, upload.wantsInput(hasRoom: true), upload.next(hasRoom: true) == nil)
+        #expect(ended == (false, false, true))
+    }
+
+    @Test func `without memory for what waits for its dictionary an upload fails`() throws {
+        let coded = try encoded(Noise.bytes(1000, seed: 6))
+        let none = MemoryBudget(bytes: 0)
+        var upload = UploadDecoding(
+            limits: DecoderLimits(maxBytes: .max), memory: MemoryShare(of: none))
+        upload.received(coded.span)
+        _ = upload.next(hasRoom: true)
+        guard case .fail(.noMemory) = upload.next(hasRoom: true) else {
+            Issue.record("nothing can be borrowed")
+            return
+        }
+        #expect(none.takenBytes == 0)
+    }
+
     /// Gives the next piece of the coded body, and does what is asked for.
     private func feed(
         _ coded: [UInt8], to upload: inout UploadDecoding, _ progress: inout Progress, hasRoom: Bool
