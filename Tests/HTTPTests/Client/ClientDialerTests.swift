@@ -73,4 +73,32 @@ internal import Testing
         #expect(notes.last == last)
         #expect(notes.count { $0 == "interim 103" } == 2)
     }
+
+    @Test(arguments: [
+        ("HTTP/1.1 400 Bad Request\r\n\r\n", "notSpoken"), ("HTTP/1.", "notSpoken"),
+        ("SSH-2.0-OpenSSH\r\n", "violation"),
+    ])
+    func `a server that answers in HTTP/1 speaks no HTTP/2, and one in another protocol breaks its rules`(
+        answer: String, failure: String
+    ) throws {
+        let upstream = try TestUpstream()
+        let target = UpstreamTarget(scheme: .http, authority: "a", endpoint: upstream.endpoint)
+        let head = try #require(try parseRequest("GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
+        let loop = EventLoop(label: "test.dialer")
+        defer { loop.stop() }
+        let journal = Journal()
+        loop.execute { core in
+            let dialer = ClientDialer(settings: ClientSettings(), protocols: .http2, core: core)
+            _ = core.add(Holder(dialer))
+            dialer.connect(to: target, fresh: false) { result in
+                guard case .success(let connection) = result else { return journal.note("failed") }
+                connection.begin(head, handler: TestResponse(journal))
+            }
+        }
+        let peer = try upstream.accept()
+        peer.send(answer)
+        let notes = journal.wait { !$0.isEmpty }
+        #expect(notes == ["failed http2 \(failure)"])
+        withExtendedLifetime(peer) {}
+    }
 }
