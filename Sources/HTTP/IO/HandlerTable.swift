@@ -120,10 +120,7 @@ struct HandlerTable {
         // A token with another, later place in the wheel is out of date.
         guard let index = index(of: token), slots[index].checkAt <= moment else { return nil }
         slots[index].checkAt = .max
-        if slots[index].deadline <= moment {
-            slots[index].deadline = .max
-            return handlers[index]
-        }
+        if slots[index].deadline <= moment { return handlers[index] }
         if slots[index].deadline != .max {
             slots[index].checkAt = wheel.insert(token, at: slots[index].deadline)
         }

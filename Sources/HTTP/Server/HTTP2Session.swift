@@ -308,7 +308,6 @@ final class HTTP2Session: AcceptedConnection {
     func refuseRequests() {
         guard ending == .none || ending == .announced else { return }
         ending = .refusing
-        waits.goAwayAt = nil
         engine?.submitGoAway()
     }
 

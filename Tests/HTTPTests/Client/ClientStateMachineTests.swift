@@ -155,4 +155,44 @@ struct ClientStateMachineTests {
         #expect(tunnel.closesWriting() == true)
         #expect(tunnel.closesWriting() == false)
     }
+
+    @Test func `a connection is not kept after a tunnel, nor after a request that none may follow`() {
+        var tunnel = machine {
+            $0.connected()
+            $0.bytesCame()
+            $0.protocolSwitched()
+            $0.requestEnded()
+        }
+        #expect(tunnel.responseEnded(hasSurplus: false) == false)
+        var last = machine { exchange(&$0) }
+        last.begin(persists: false)
+        last.requestEnded()
+        last.headCame(keepsAlive: true, endsWithConnection: false)
+        #expect(last.responseEnded(hasSurplus: false) == false)
+        #expect(last.phase == .closed)
+    }
+
+    @Test func `a kept connection is read although the receiver of its last response was full`() {
+        var kept = machine {
+            $0.connected()
+            $0.requestEnded()
+            $0.bytesCame()
+            $0.headCame(keepsAlive: true, endsWithConnection: false)
+            $0.pause()
+        }
+        #expect(kept.responseEnded(hasSurplus: false) == true)
+        #expect(!kept.isPaused)
+    }
+
+    @Test(
+        arguments: [
+            (0, "NO_ERROR"), (2, "INTERNAL_ERROR"), (7, "REFUSED_STREAM"), (8, "CANCEL"),
+            (11, "ENHANCE_YOUR_CALM"), (13, "HTTP_1_1_REQUIRED"), (14, "error code 14"),
+            (.max, "error code 4294967295"),
+        ] as [(UInt32, String)])
+    func `an error code of HTTP/2 has the name of RFC 9113, and an unknown one its number`(
+        code: UInt32, name: String
+    ) {
+        #expect(HTTP2Failure.name(ofCode: code) == name)
+    }
 }

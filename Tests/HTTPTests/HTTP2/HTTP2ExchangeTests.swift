@@ -121,6 +121,30 @@ internal import Testing
         #expect(peer.response(1)?.body == body)
     }
 
+    @Test func `what an application sends out of order, or behind the end, never reaches the client`() throws
+    {
+        let server = try TestServer { request in
+            let stream = request.connection
+            stream.write("early".utf8.span)
+            stream.finish()
+            stream.sendInterim(ResponseHead(status: .switchingProtocols))
+            stream.start(testHead(), body: .chunked)
+            stream.sendInterim(ResponseHead(status: Status(rawValue: 103)))
+            stream.start(testHead(.badGateway), body: .none)
+            stream.write("ok".utf8.span)
+            stream.finish()
+            stream.write("late".utf8.span)
+            stream.finish()
+        }
+        let peer = try HTTP2Peer(server)
+        peer.request(1)
+        let response = try #require(peer.response(1))
+        #expect(response.status == "200")
+        #expect(response.text == "ok")
+        #expect(response.interim.isEmpty)
+        #expect(response.reset == nil)
+    }
+
     @Test func `interim responses, trailers and Set-Cookie pass; connection fields do not`() throws {
         let server = try TestServer { request in
             var hints = ResponseHead(status: Status(rawValue: 103))

@@ -97,4 +97,22 @@ struct HTTP2WindowTests {
         try send(60, on: 121, endsStream: true)
         #expect(peer.response(121)?.text == "\(60 * piece.count)")
     }
+
+    @Test func `the window of a stream opens for what was taken, and for a paused one once it resumes`()
+        throws
+    {
+        let server = try TestServer { if $0.path == "/paused" { $0.connection.pauseRequest() } }
+        let peer = try HTTP2Peer(server)
+        // The paused one sends first, and more.
+        peer.request(1, "/taken", method: "POST", endsStream: false)
+        peer.request(3, "/paused", method: "POST", endsStream: false)
+        for stream: Int32 in [3, 1] {
+            for _ in 0..<4 { peer.data(stream, [UInt8](repeating: 1, count: 12_000)) }
+        }
+        let first = try #require(peer.readFrame { $0.type == Kind.windowUpdate && $0.stream > 0 })
+        #expect(first.stream == 1)
+        server.withRequest { $0.connection.resumeRequest() }
+        let second = try #require(peer.readFrame { $0.type == Kind.windowUpdate && $0.stream > 0 })
+        #expect(second.stream == 3)
+    }
 }

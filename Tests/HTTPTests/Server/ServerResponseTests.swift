@@ -178,4 +178,39 @@ struct ServerResponseTests {
         #expect(count == total)
         #expect(ending == .closed)
     }
+
+    @Test func `what an application sends out of order, or behind the end, never reaches the client`() throws
+    {
+        let server = try TestServer { request in
+            let connection = request.connection
+            connection.write("early".utf8.span)
+            connection.finish()
+            connection.start(testHead(), body: .chunked)
+            connection.sendInterim(ResponseHead(status: Status(rawValue: 103)))
+            connection.start(testHead(.badGateway), body: .none)
+            connection.write("ok".utf8.span)
+            connection.finish()
+            connection.write("late".utf8.span)
+            connection.finish()
+        }
+        let peer = try server.connect()
+        peer.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        let (text, ending) = peer.readToEnd()
+        let head = "HTTP/1.1 200 OK\r\nDate: then\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        #expect(text == head + "2\r\nok\r\n0\r\n\r\n")
+        #expect(ending == .closed)
+    }
+
+    @Test func `a response without a body takes no bytes of one`() throws {
+        let server = try TestServer { request in
+            request.connection.start(testHead(Status(rawValue: 204)), body: .none)
+            request.connection.write("no".utf8.span)
+            request.connection.finish()
+        }
+        let peer = try server.connect()
+        peer.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        let (text, ending) = peer.readToEnd()
+        #expect(text == "HTTP/1.1 204 No Content\r\nDate: then\r\nConnection: close\r\n\r\n")
+        #expect(ending == .closed)
+    }
 }

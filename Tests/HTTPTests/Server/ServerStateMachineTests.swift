@@ -208,4 +208,22 @@ struct ServerStateMachineTests {
         machine.protocolSwitched()
         #expect(machine.isTunnel && machine.mayRead && machine.isExchanging && !machine.isPersistent)
     }
+
+    @Test func `a withdrawn response makes room for another, which is the last once the server stops`() {
+        var machine = ServerStateMachine()
+        machine.begin(hasBody: false, keepsAlive: true)
+        #expect(machine.responseStarted(endsWithConnection: true) == false)
+        machine.responseWithdrawn(wasPersistent: true)
+        #expect(machine.output == .none)
+        #expect(machine.isPersistent)
+        #expect(machine.responseStarted(endsWithConnection: false) == true)
+        machine.stop()
+        machine.responseWithdrawn(wasPersistent: true)
+        #expect(!machine.isPersistent)
+        var last = ServerStateMachine()
+        last.begin(hasBody: false, keepsAlive: false)
+        #expect(last.responseStarted(endsWithConnection: false) == false)
+        last.responseWithdrawn(wasPersistent: false)
+        #expect(!last.isPersistent)
+    }
 }

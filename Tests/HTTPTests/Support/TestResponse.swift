@@ -68,7 +68,7 @@ extension UpstreamError {
         case .headTimeout: "response-timeout"
         case .truncated: "truncated"
         case .idleTimeout: "idle-timeout"
-        case .http2: "http2"
+        case .http2(let failure): "http2 \(failure)"
         }
     }
 }
