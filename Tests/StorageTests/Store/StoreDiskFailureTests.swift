@@ -83,6 +83,7 @@ import Testing
         try FileManager.default.moveItem(atPath: hidden, toPath: home)
         #expect(store.flush())
         #expect(store.statistics.versions == 3)
+        #expect(store.hot.withLock { $0.pinnedBytes } == 0, "nothing waits, not even what the file had too")
         for seed in 1...3 {
             #expect(
                 await store.reader().version(chain: feedChain, digest: sampleBody(seed).digest).loaded(store))
