@@ -145,7 +145,7 @@ struct HTTPArchive: Decodable {
         var headers = Headers()
         for field in fields.prefix(200) {
             // Chromium writes the lines of a repeated field as one value with line feeds.
-            for value in field.value.split(separator: "\n") where !field.name.hasPrefix(":") {
+            for value in field.value.split(separator: "\n") {
                 // No heuristic gives a response to QUERY or POST a lifetime.
                 if let name = HeaderName(field.name), isGet || name != .lastModified {
                     headers.append(name, String(value))

@@ -141,4 +141,31 @@ internal import Testing
         let usage = try RunningProcess.run(["demo", "--listen", "unix:/x"])
         #expect(usage.status == 64)
     }
+
+    // MARK: Parts
+
+    @Test func `the sum is of all fetches, and the comparison of those with a dictionary`() {
+        var table = DemoTable()
+        _ = table.add(.init(coding: "zstd", bodyBytes: 1_000, gzipBytes: 900, wireBytes: 800))
+        #expect(table.summary == nil)
+        let row = table.add(.init(coding: "dcz", bodyBytes: 1_000, gzipBytes: 900, wireBytes: 450))
+        #expect(row.split(separator: " ").joined(separator: " ") == "2 dcz 1,000 900 450 55.00 %")
+        let sum = table.total.split(separator: "\n").last?.split(separator: " ").joined(separator: " ")
+        #expect(sum == "all 2,000 1,800 1,250 37.50 %")
+        #expect(
+            table.summary == "With a dictionary, a fetch took 2 times fewer bytes than with gzip.")
+        _ = table.add(.init(coding: "dcb", bodyBytes: 1_000, gzipBytes: 900, wireBytes: 451))
+        #expect(table.summary == nil, "the deltas took more than half of gzip's bytes")
+    }
+
+    @Test(arguments: [
+        ("a.htm", "text/html"), ("a.HTML", "text/html"), ("a.rss", "application/xml"),
+        ("a.mjs", "application/javascript"), ("a.css", "text/css"), ("a.csv", "text/csv"),
+        ("a.md", "text/plain"), ("a.svg", "image/svg+xml"), ("a.wasm", "application/wasm"),
+        ("a.json", "application/json"), ("a", "application/json"),
+    ])
+    func `a file is of the type that its name says, or JSON`(name: String, type: String) {
+        #expect(DemoVersions.mediaType(ofFile: name) == type)
+        #expect(DemoVersions.files([name, "b.txt"]).mediaType == type)
+    }
 }

@@ -97,6 +97,70 @@ internal import Testing
         #expect(suggestion.yaml.hasSuffix("    dictionary: off\n"))
     }
 
+    // MARK: Evidence
+
+    /// Returns the suggestion for deltas of so many bytes, in place of 1,000, over the version before and over another URL.
+    private func suggestion(
+        own: Int? = 100, others: Int? = nil, isOnePath: Bool = true,
+        _ change: (inout RouteSuggestion.Evidence) -> Void = { _ in }
+    ) throws -> RouteSuggestion {
+        var evidence = RouteSuggestion.Evidence(
+            origin: "https://api.test", match: isOnePath ? "/feed" : "/items/:id", urls: 1)
+        if let own { evidence.own.add(deltaBytes: own, plainBytes: 1_000) }
+        if let others { evidence.others.add(deltaBytes: others, plainBytes: 1_000) }
+        evidence.isOnePath = isOnePath
+        change(&evidence)
+        return try #require(RouteSuggestion(evidence))
+    }
+
+    @Test(
+        arguments: [
+            (900, nil, true, "path"), (901, nil, true, "off"), (100, 150, true, "path"),
+            (100, 151, true, "url"), (100, 150, false, "pattern"), (100, 151, false, "path"),
+            (nil, 750, false, "pattern"), (nil, 751, false, "path"),
+        ] as [(Int?, Int?, Bool, String)])
+    func `a route has dictionaries from 10 % on, and shares them where others are as good`(
+        own: Int?, others: Int?, isOnePath: Bool, use: String
+    ) throws {
+        let found = try suggestion(own: own, others: others, isOnePath: isOnePath)
+        #expect(found.use.rawValue == use, "\(found.reasons)")
+    }
+
+    @Test func `a life of under a minute needs something, and the shortest counts`() throws {
+        let long = try suggestion { $0.lives = [60, 600] }
+        #expect(long.considered.isEmpty && long.page.isEmpty)
+        let short = try suggestion { $0.lives = [600, 59] }
+        #expect(
+            short.considered.first == "Browsers keep this dictionary for 59 s, so pages get few deltas.")
+    }
+
+    @Test func `what the operator must decide on is a comment in the YAML`() throws {
+        let route = try suggestion { $0.lives = [0] }
+        let expected = """
+            routes:
+              # over the version before: 100 bytes (dcz) instead of 1,000 in the best other coding, 90.0 % less
+              - match: "/feed"
+                dictionary:
+                  covers: path
+                  # Browsers keep this dictionary for 0 s, so pages get few deltas.
+                  # Announce it on the route of the page that fetches it, such as this one of the page /:
+              # - match: "/"
+              #   announce: ["/feed"]
+
+            """
+        #expect(RouteSuggestion.yaml([route]) == expected)
+    }
+
+    @Test func `nothing is called public but what everybody gets`() throws {
+        let pattern = try suggestion(isOnePath: false) { $0.lives = [0] }
+        #expect(pattern.considered.last == #"cache_control: "max-age=86400""#)
+        let either = try suggestion { ($0.lives, $0.findings) = ([0], ["not-announceable"]) }.considered
+        try #require(either.count == 5)
+        #expect(either[1].hasPrefix("If everybody gets the same responses, "))
+        #expect(either[2] == #"cache_control: "public, max-age=86400""#)
+        #expect(either[3].hasPrefix("If they belong to users ") && either[4].contains(#"data-paths="/feed""#))
+    }
+
     @Test func `each origin has routes of its own, literal paths before patterns`() throws {
         let paths = [
             "https://b.test/items/1", "https://b.test/items/2", "https://b.test/items/all",

@@ -106,6 +106,93 @@ struct ReportTextTests {
         #expect(text.hasSuffix(store + (isOn ? "" : "Dictionaries are switched off.\n")), "\(text)")
     }
 
+    @Test(arguments: [nil, 5] as [Int?])
+    func `a live route tells its bytes, and the gain of its deltas by samples`(margin: Int?) {
+        var report = Self.report(mode: "live")
+        var live = SavingsReport.Live()
+        (live.requests, live.deltas, live.deltaBytes) = (10, 4, 1_000)
+        (live.bodyBytes, live.sentBytes) = (9_000_000, 1_000_000)
+        (live.deltaPlainBytes, live.deltaPlainMargin) = (4_000, margin)
+        live.sampled = DeltaSizes(count: 3, deltaBytes: 1, plainBytes: 1)
+        live.reasons = ["not-modified": 2]
+        report.routes[0].live = live
+        let rough = margin == nil ? ": too few, so this is rough" : ""
+        let expected = """
+            /* (live)
+              10 responses, 2 of them 304, 50.0 % of the others over a dictionary; bodies of 9.0 MB sent as 1.0 MB
+              250 bytes per delta instead of 1,000 in the best other coding, 75.0 % less (by 3 samples\(rough))
+
+            """
+        #expect(Self.text(report).hasPrefix(expected), "\(Self.text(report))")
+    }
+
+    @Test func `an observed route tells what was seen, in this order`() {
+        var report = Self.report(mode: "observe")
+        var observed = SavingsReport.Observed()
+        (observed.responses, observed.versions, observed.urls, observed.skipped) = (5, 3, 2, 1)
+        (observed.returns, observed.deltas, observed.firsts) = (4, 1, 1)
+        observed.lacks = ["expired": 2, "evicted": 1]
+        report.routes[0].observed = observed
+        let expected = """
+            /* (observe)
+              5 responses, 3 versions, 2 URLs, 1 not measured
+              25.0 % of the requests of returning clients (4) would have got a delta
+              1 first response, to clients that had no version of the path
+              1 return without a dictionary: the store has no longer the version; see store.max_size
+              2 returns without a dictionary: the response was no longer fresh; a longer max-age or stale-while-revalidate keeps it
+
+            """
+        #expect(Self.text(report).hasPrefix(expected), "\(Self.text(report))")
+    }
+
+    @Test func `what was observed before a route went live is told as such, and not by the day`() {
+        var observed = SavingsReport.Observed()
+        observed.add(deltaBytes: 100, plainBytes: 1_000, versionsBack: 1)
+        for mode in ["observe", "live"] {
+            var report = Self.report(mode: mode)
+            report.routes[0].observed = observed
+            let text = Self.text(report)
+            #expect(text.contains("observed before:") == (mode == "live"), "\(text)")
+            #expect(text.contains("per day") == (mode == "observe"), "\(text)")
+        }
+    }
+
+    @Test(arguments: [("off", "dictionaries are off"), ("live", "no responses yet")])
+    func `a route without figures says why, and what went live once is not told of one that is off`(
+        mode: String, line: String
+    ) {
+        var report = Self.report(mode: mode)
+        #expect(Self.text(report).hasPrefix("/* (\(mode))\n  \(line)\n"))
+        report.routes[0].live = SavingsReport.Live()
+        #expect(Self.text(report).contains(line) == (mode == "off"))
+    }
+
+    @Test func `eight reasons are enough, and observing has a cost`() {
+        var report = Self.report(mode: "observe")
+        var observed = SavingsReport.Observed()
+        for number in 1...9 { observed.obstacles["reason\(number)"] = number }
+        report.routes[0].observed = observed
+        report.observing = SavingsReport.Observing(
+            cpuAllowed: 0.25, cpuUsed: 0.125, cpuSeconds: 1, clientShare: 0.5)
+        let text = Self.text(report)
+        let names = text.matches(of: /a dictionary, (reason[0-9])\n/).map { String($0.output.1) }
+        #expect(names.joined() == (2...9).reversed().map { "reason\($0)" }.joined(), "\(text)")
+        #expect(text.hasSuffix("\nObserving: 12.5 % of a core (25.0 % allowed), 50.0 % of the clients\n"))
+    }
+
+    @Test(arguments: [(1, "path"), (2, "pattern")])
+    func `what was observed of other URLs decides whether a route's URLs share dictionaries`(
+        paths: Int, use: String
+    ) {
+        var observed = SavingsReport.Observed()
+        observed.own.add(deltaBytes: 100, plainBytes: 1_000)
+        observed.across.add(deltaBytes: 150, plainBytes: 1_000)
+        observed.paths = paths
+        let group = SavingsReport.Group(authority: "api.test", match: "/:id", observed: observed)
+        let route = ObservedSuggestions(Self.report(mode: "observe", [group])).suggestions.first?.routes.first
+        #expect(route?.use.rawValue == use && route?.reasons.count == 3)
+    }
+
     @Test(arguments: [(5, false), (6, true)])
     func `responses are of one user each if most of the requests have credentials`(
         credentials: Int, isFound: Bool
