@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import re
 import signal
 import socket
@@ -60,7 +61,8 @@ class Server:
             if self.process.poll() is not None:
                 break
             with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                # If the server has ended, somebody else listens there.
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0 and self.process.poll() is None:
                     return
             time.sleep(interval)
         raise SystemExit(f"{self.name} did not start:\n{self.log.read_text(errors='replace')}")
@@ -317,10 +319,14 @@ def apart(measured, others):
 
 
 def free_port():
-    """A port of loopback on which nobody listens now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port of loopback on which nobody listens now, and which the kernel gives to nobody who asks for any port: not even
+    to a connection, before the server that the port is for has it."""
+    first = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    for port in random.SystemRandom().sample(range(max(first // 2, 1024), max(first, 2048)), 100):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise SystemExit("no port is free on loopback")
 
 
 def _children(pid):
