@@ -50,6 +50,12 @@ struct BrowserTwinTests {
                     "HTTP/1.1 302 Found", "Location: /", "Set-Cookie: session=\(parts[1]); Path=/; HttpOnly",
                     body: [])
             }
+            // A page without the script, so that its profile has no dictionary by itself.
+            if parts[0] == "/bare" {
+                return wire(
+                    "HTTP/1.1 200 OK", "Content-Type: text/html", "Cache-Control: no-store",
+                    "Set-Cookie: session=\(parts[1]); Path=/; HttpOnly", body: Array("<!doctype html>".utf8))
+            }
             if parts[0] == "/logout" {
                 return wire(
                     "HTTP/1.1 200 OK", "Clear-Site-Data: \"cache\"",
@@ -184,7 +190,7 @@ struct BrowserTwinTests {
     @Test func `two profiles share nothing`() throws {
         let visit = try Visit("/login?ann", attributes: Self.script)
         try visit.untilDeltas("/api/0", as: "ann")
-        let other = try PageInspector("http://localhost:\(visit.proxy.port)/login?bob", of: visit)
+        let other = try PageInspector("http://localhost:\(visit.proxy.port)/bare?bob", of: visit)
         try other.until("the page is there", "document.readyState === 'complete'")
         let coding = try other.text(
             """
