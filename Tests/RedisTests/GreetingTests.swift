@@ -2,7 +2,7 @@ import Testing
 
 @testable import Redis
 
-/// What a connection says first, and which replies end it.
+/// A connection introduces itself first, and some replies to that end it.
 struct GreetingTests {
     private static func greeting(user: String? = nil, database: Int = 0) -> RedisGreeting {
         var settings = RedisSettings(address: .host("a.test", port: 6379))

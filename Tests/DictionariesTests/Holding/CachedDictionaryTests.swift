@@ -1,7 +1,7 @@
 import Dictionaries
 import Testing
 
-/// What a client keeps of a response, and which dictionary it names (RFC 9842 sections 2.1 and 2.2).
+/// A client keeps a response as a dictionary, and names it for later requests (RFC 9842 sections 2.1 and 2.2).
 @Suite struct CachedDictionaryTests {
     private static let target = TargetURI(
         isTLS: true, host: "api.test", port: nil, path: "/feed/1", query: nil)

@@ -3,7 +3,7 @@ internal import Testing
 
 @testable internal import dictum
 
-/// What the doctor makes of single observations, and the table of a browser, without any connection.
+/// The doctor judges single observations, and makes the table of a browser, without any connection.
 struct DoctorObservationsTests {
     /// Returns true if a user's pages need the twin URL, after responses with these fields.
     private func needsTwin(

@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import dictum
 
-/// What the responses of one URL say about how often its body changes.
+/// The responses of one URL tell how often its body changes.
 @Suite struct ResourceHistoryTests {
     private typealias Response = ResourceHistory.Response
 

@@ -6,7 +6,7 @@ internal import Testing
 
 @testable internal import dictum
 
-/// What `dictum store` prints of chains and versions, and which digests an argument stands for.
+/// `dictum store` prints chains and versions, and finds the digests that an argument stands for.
 @Suite(.timeLimit(.minutes(40))) struct StoreEntriesTests {
     @Test func `a chain and its versions say when they came, when one was wanted last, and which are used`()
         throws

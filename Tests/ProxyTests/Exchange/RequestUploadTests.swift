@@ -5,7 +5,7 @@ internal import Testing
 
 @testable import Proxy
 
-/// What is known and kept of a request's body as it comes.
+/// The exchange counts and keeps a request's body as it comes.
 @Suite struct RequestUploadTests {
     @Test func `what was kept is taken out once, in its order and with its trailers`() {
         var upload = RequestUpload(.chunked, coding: .passes)

@@ -80,7 +80,7 @@ internal import Testing
         _ = upload.next(hasRoom: true)
         #expect(budget.takenBytes == coded.count, "what waits for the dictionary is borrowed")
         upload.found(dictionary)
-        // Once more it is of no use.
+        // A second answer changes nothing.
         upload.found(dictionary)
         let held = (upload.isFinding, upload.wantsInput(hasRoom: false))
         #expect(held == (false, true))

@@ -2,7 +2,7 @@ internal import Testing
 
 @testable import Proxy
 
-/// What the proxy notes of its origins and routes, in bounded memory.
+/// The proxy keeps notes about its origins and routes in bounded memory.
 struct NoteTests {
     @Test func `a note of an origin is kept until it is taken back, and by nobody else`() {
         let notes = OriginNotes()
