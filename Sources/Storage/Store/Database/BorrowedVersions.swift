@@ -3,7 +3,7 @@ internal import Dictionaries
 /// The versions of other nodes that are in memory only; a pure value.
 ///
 /// Most are wanted by one request: its client gets a version of this node in their place. So a row is made for the second
-/// one, and versions that no second request wants are evicted, the least recently used first.
+/// one, and versions that no second request wants are evicted, the oldest first.
 struct BorrowedVersions: Sendable {
     private struct Borrowed: Sendable {
         let id: Int64
