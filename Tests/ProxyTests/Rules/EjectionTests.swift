@@ -158,6 +158,21 @@ func deadURL() throws -> String {
         #expect(one.count == 3)
     }
 
+    @Test func `a body that breaks is not held against an upstream whose head was well`() throws {
+        let broken = try Origin { _, connection in
+            let head = wire("HTTP/1.1 200 OK", "Content-Type: image/png", "Transfer-Encoding: chunked")
+            connection.send(head + Array("what?\r\n".utf8))
+        }
+        let (url, alive) = (broken.url, try MoodyOrigin())
+        let proxy = try TestProxy(
+            broken, upstream: "{fail_timeout: 1h, max_failures: 1}".unbraced, urls: [url, alive.url])
+        for _ in 0..<4 { _ = try? proxy.fetch("/") }
+        try waitUntil("the fault is counted") {
+            try proxy.metric(#"dictum_upstream_errors_total{kind="malformed"}"#) > 0
+        }
+        #expect(try proxy.isHealthy(url))
+    }
+
     @Test func `an upstream that is silent is passed over, and its request goes to another`() throws {
         let (one, two) = (try MoodyOrigin(.silent), try MoodyOrigin())
         let proxy = try TestProxy(

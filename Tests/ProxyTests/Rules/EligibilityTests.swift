@@ -110,6 +110,12 @@ private let everything = "dcz, dcb, zstd, br, gzip"
         }
     }
 
+    /// RFC 9110 section 8.6.
+    @Test func `a 204 has no length, whatever the upstream says`() throws {
+        let answer = try TestProxy(wire("HTTP/1.1 204 No Content", "Content-Length: 0")).fetch("/feed")
+        #expect(answer.status == 204 && answer["Content-Length"] == nil)
+    }
+
     @Test func `an empty body is whole`() throws {
         let proxy = try TestProxy(json([]))
         let answer = try proxy.fetch("/feed", "Accept-Encoding: gzip")

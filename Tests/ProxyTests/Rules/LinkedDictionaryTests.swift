@@ -107,6 +107,8 @@ private func path(of body: [UInt8], in chain: ChainKey = feed) -> String {
         let answer = try proxy.fetch(path(of: first), over: second, accept: "dcz, gzip")
         #expect(answer.coding == "gzip")
         #expect(try answer.carriesDecoded(first))
+        let series = #"dictum_requests_total{route="/*",coding="gzip",reason="dictionary-unknown"}"#
+        #expect(try proxy.metric(series) == 1)
     }
 
     @Test func `HEAD has the fields of GET and no body`() throws {

@@ -26,6 +26,18 @@ struct MessageFactsTests {
         #expect(facts((.contentEncoding, "gzip")).bodyBytes == nil)
     }
 
+    @Test func `a part of a body is one by its Content-Range, and every line of Cache-Control counts`() {
+        #expect(facts((.contentRange, "bytes 0-6/7")).hasContentRange && !facts().hasContentRange)
+        #expect(facts((.cacheControl, "no-store"), (.cacheControl, "public")).cacheControl.noStore)
+        #expect(facts((.cacheControl, "public"), (.cacheControl, "no-store")).cacheControl.noStore)
+    }
+
+    @Test func `a Link offers a dictionary if its relation says so`() {
+        #expect(facts((.link, "</d>; rel=dictionary")).hasUseAsDictionary)
+        #expect(facts((.link, "</a.css>; rel=preload"), (.link, "</d>; rel=dictionary")).hasUseAsDictionary)
+        #expect(!facts((.link, "</a.css>; rel=preload")).hasUseAsDictionary)
+    }
+
     @Test func `the name of a cookie ends where its value or its attributes begin`() {
         let facts = facts((.setCookie, "sid=a; Path=/"), (.setCookie, "lb; Path=/"))
         #expect(facts.setCookieNames.joined(separator: " ") == "sid lb")

@@ -108,6 +108,25 @@ internal import Testing
         try untilAllIsBack(proxy)
     }
 
+    @Test func `the body of a request that waits stays at its client`() throws {
+        let gate = Gate()
+        let proxy = try TestProxy(origin(gate), upstream: Self.two)
+        let slow = try occupy(proxy, 2)
+        let client = try proxy.connect()
+        let bytes = 60_000_000
+        client.send(
+            wire("POST /quick HTTP/1.1", "Host: api.test", forwarded(for: 2), "Content-Length: \(bytes)"))
+        try waitUntil("it waits") { proxy.server.context.shared.places.counts.waiting == 1 }
+        let piece = [UInt8](repeating: 7, count: 64 * 1024)
+        // The system takes a few megabytes itself.
+        #expect(client.flood(with: piece, limit: bytes, quietMilliseconds: 500) < bytes)
+        #expect(proxy.server.context.shared.places.counts.waiting == 1)
+        client.reset()
+        for _ in slow { gate.open() }
+        for socket in slow { _ = try socket.receive() }
+        try untilAllIsBack(proxy)
+    }
+
     @Test func `trailers that come while their request waits reach the upstream`() throws {
         let gate = Gate()
         let proxy = try TestProxy(origin(gate), upstream: Self.two)

@@ -96,6 +96,20 @@ private let body = Feed.bytes(version: 0, items: 40)
         #expect(request.values("X-Forwarded-Proto") == ["https"])
     }
 
+    @Test func `X-Forwarded-For begins with the client that a trusted peer names by Forwarded`() throws {
+        let proxy = try TestProxy(json(body))
+        _ = try proxy.fetch("/feed", "Forwarded: for=192.0.2.7")
+        let request = try #require(proxy.origin.requests.last)
+        #expect(request.values("X-Forwarded-For") == ["192.0.2.7, 127.0.0.1"])
+    }
+
+    /// RFC 9110 section 10.1.1.
+    @Test func `a 100 reaches no client that does not wait for it`() throws {
+        let proxy = try TestProxy(wire("HTTP/1.1 100 Continue") + json(body))
+        let answer = try proxy.fetch("/feed", method: "POST", body: Array("{}".utf8))
+        #expect(answer.status == 200 && answer.carries(body))
+    }
+
     @Test func `what answers hold that nobody reads is given back when their clients go`() throws {
         let large = Feed.bytes(version: 0, items: 14_000)
         let proxy = try TestProxy(

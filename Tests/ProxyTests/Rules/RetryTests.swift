@@ -125,7 +125,59 @@ private let well = wire("HTTP/1.1 200 OK", body: [UInt8]("well".utf8))
         let retried = try proxy.metric(#"dictum_upstream_retries_total{reason="no-answer"}"#)
         #expect(asked < 1_000)
         #expect(retried + 20 == asked)
+        #expect(retried > RetryBudget.retriesMin, "a share of the requests comes on top")
         #expect(origin.count == asked + retried)
+    }
+
+    @Test(arguments: [(MoodyOrigin.Mood.closing, 0), (MoodyOrigin.Mood.silent, 1)])
+    func `a request that cannot go on takes nothing of the budget`(
+        mood: MoodyOrigin.Mood, retries: Int
+    ) throws {
+        let origin = try MoodyOrigin(mood)
+        let proxy = try TestProxy([origin], upstream: "response_timeout: 50ms\n  retries: \(retries)")
+        let client = try proxy.connect()
+        for _ in 0..<20 {
+            client.send(request("/", []))
+            #expect(try client.receive().status >= 502)
+        }
+        #expect(try proxy.metric("dictum_upstream_retries_over_budget_total") == 0)
+    }
+
+    @Test func `the last upstream that is left takes nothing of the budget when it fails, too`() throws {
+        let both = [try MoodyOrigin(.silent), try MoodyOrigin(.silent)]
+        let proxy = try TestProxy(
+            both, upstream: "{retries: 5, max_failures: 0, response_timeout: 50ms}".unbraced)
+        let client = try proxy.connect()
+        // Eleven requests may be sent again once each, and not twice.
+        for _ in 0..<11 {
+            client.send(request("/", []))
+            #expect(try client.receive().status >= 502)
+        }
+        #expect(try proxy.metric("dictum_upstream_retries_over_budget_total") == 0)
+    }
+
+    @Test func `of several upstreams each is asked once, and an only one as often as is set`() throws {
+        let both = [try MoodyOrigin(.closing), try MoodyOrigin(.closing)]
+        let proxy = try TestProxy(both, upstream: "{retries: 5, max_failures: 0}".unbraced)
+        #expect(try proxy.fetch("/").status == 502)
+        #expect(both.allSatisfy { $0.count == 1 })
+        let alone = try MoodyOrigin(.closing)
+        #expect(try TestProxy([alone], upstream: "retries: 3").fetch("/").status == 502)
+        #expect(alone.count == 4)
+    }
+
+    @Test func `with retries 0 a request goes no further than to an upstream that is unreachable`() throws {
+        let (dead, alive) = (try deadURL(), try MoodyOrigin())
+        let proxy = try TestProxy(
+            alive.origin, upstream: "{retries: 0, max_failures: 0}".unbraced, urls: [dead, alive.url])
+        let client = try proxy.connect()
+        var statuses: [Int] = []
+        for _ in 0..<4 {
+            client.send(request("/", []))
+            statuses.append(try client.receive().status)
+        }
+        #expect(statuses.count { $0 == 502 } == 2)
+        #expect(alive.count == 2)
     }
 
     // MARK: Kept connections

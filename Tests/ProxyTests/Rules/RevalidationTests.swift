@@ -315,6 +315,26 @@ extension TestProxy {
         #expect(proxy.conditions == [nil, nil])
     }
 
+    @Test(arguments: [[], ["X-Sum: 7"]])
+    func `a body that went out piece by piece is asked about, unless trailers followed it`(trailers: [String])
+        throws
+    {
+        let origin = try Origin { request, connection in
+            guard request["If-None-Match"] == nil else {
+                return _ = connection.send(wire("HTTP/1.1 304 Not Modified", #"ETag: "v1""#))
+            }
+            let head = json([], "Transfer-Encoding: chunked", #"ETag: "v1""#)
+            connection.send(head + chunk(Array(first.prefix(1_000))))
+            pauseBeyondTheHold()
+            let end = (["0"] + trailers + ["", ""]).joined(separator: "\r\n")
+            connection.send(chunk(Array(first.dropFirst(1_000))) + Array(end.utf8))
+        }
+        let proxy = try TestProxy(origin, routes)
+        for _ in 1...2 { #expect(try proxy.fetch("/feed").carries(first)) }
+        let isAsked = proxy.conditions.contains(#""v1""#)
+        #expect(isAsked == trailers.isEmpty)
+    }
+
     @Test func `a changed body comes whole, and its tag is the next one asked about`() throws {
         let proxy = try TestProxy(
             Origin([

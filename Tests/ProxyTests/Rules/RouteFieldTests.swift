@@ -208,6 +208,18 @@ private let next = Feed.bytes(version: 1, items: 40)
         #expect(response.coding == "gzip" && response.values("Content-Type") == ["application/json"])
     }
 
+    @Test(arguments: [("*", true), ("https://page.test", true), ("https://other.test", false)])
+    func `a page of another origin gets dictionaries where the route allows its origin`(
+        allowed: String, isOffered: Bool
+    ) throws {
+        let proxy = try proxy(
+            json(body), "headers: {response: {set: {Access-Control-Allow-Origin: \"\(allowed)\"}}}")
+        let answer = try proxy.fetch(
+            "/api/feed", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors", "Origin: https://page.test")
+        #expect(answer["Access-Control-Allow-Origin"] == allowed)
+        #expect((answer["Use-As-Dictionary"] != nil) == isOffered)
+    }
+
     // MARK: Framing
 
     @Test(arguments: ["request", "response"])

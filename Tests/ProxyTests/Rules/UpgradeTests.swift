@@ -165,6 +165,44 @@ struct UpgradeTests {
         _ = client.receiveAll()
         #expect(client.ending == .reset || client.ending == .closed)
         #expect(ended.wait())
+        for reason in ["answer-timeout", "body-timeout"] {
+            let refused = try proxy.metric(#"dictum_rejected_requests_total{reason="\#(reason)"}"#)
+            #expect(refused == 0, "a tunnel's end is no refusal")
+        }
+    }
+
+    @Test("What goes through a tunnel has no limit of a request's body")
+    func unlimited() throws {
+        let proxy = try TestProxy(try Self.echo(), "limits: {request_body: 3}")
+        let (client, head) = try open(proxy)
+        #expect(head.status == 101)
+        for text in ["first", "other"] {
+            client.send(text)
+            #expect(client.receiveExactly(5) == Array(text.utf8))
+        }
+    }
+
+    @Test("A 101 has the fields and the priority of its route")
+    func fieldsOfTheRoute() throws {
+        let origin = try Origin { _, connection in
+            connection.send(
+                wire(
+                    "HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", "Upgrade: websocket",
+                    "Server: inner"))
+            _ = connection.receiveAll()
+        }
+        let proxy = try TestProxy(
+            origin,
+            """
+            routes:
+            - match: /*
+              priority: bulk
+              headers: {response: {set: {X-Own: a}, remove: [Server]}}
+            """)
+        let (_, head) = try open(proxy)
+        #expect(head.status == 101 && head["Upgrade"] == "websocket")
+        #expect(head["X-Own"] == "a" && head["Server"] == nil)
+        #expect(head["Priority"] == "u=7")
     }
 
     @Test("h2c is never passed on, alone or in a list: its requests would go by unseen")
