@@ -195,6 +195,23 @@ private let page = Array("<!doctype html><title>Page</title>".utf8) + [UInt8](re
         #expect(try proxy.fetch("/").values("Link") == targets.prefix(4).map { link(to: $0) })
     }
 
+    @Test func `a document announces the variant that its client would be sent`() throws {
+        let origin = try Origin { request, connection in
+            let feed = Self.body(request["Accept-Language"] ?? "")
+            let fields = "Cache-Control: public, max-age=10\r\nVary: Accept-Language"
+            connection.send(request.target == "/" ? html(page) : json(feed, fields))
+        }
+        let proxy = try TestProxy(origin, Self.given)
+        for language in ["de", "en"] { try proxy.prove("/api/feed", "Accept-Language: \(language)") }
+        for language in ["de", "en"] {
+            let path = DictionaryPath(
+                chainName: ChainKey(authority: "api.test", match: "/api/feed").name,
+                digest: Digest(of: Self.body(language).span))
+            let links = try proxy.fetch("/", "Accept-Language: \(language)").values("Link")
+            #expect(links == [LinkField.dictionary(path.text)], "\(language)")
+        }
+    }
+
     // MARK: Learned
 
     @Test func `a document announces what its clients fetch afterwards`() throws {

@@ -166,6 +166,14 @@ private func open(_ body: [UInt8], _ fields: String...) -> [UInt8] {
         #expect(try proxy.prove("/feed").last?["Link"] == nil)
     }
 
+    @Test func `a page that announces its own path names its dictionary once`() throws {
+        let proxy = try TestProxy(
+            html(first, "Cache-Control: public"),
+            #"routes: [{match: "/*", announce: [/feed], dictionary: {delivery: link}}]"#)
+        try proxy.prove("/feed")
+        #expect(try proxy.fetch("/feed").values("Link").count == 1)
+    }
+
     @Test(arguments: ["POST", "HEAD"])
     func `only GET has a Link`(method: String) throws {
         let origin = try Origin { request, connection in
