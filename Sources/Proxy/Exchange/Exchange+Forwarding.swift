@@ -100,7 +100,6 @@ extension Exchange {
 
     /// Notes that a response has begun, which settles what was held against the upstream.
     func noteResponse() {
-        attempt.failedServers = []
         guard let server = attempt.server, let change = server.succeeded() else { return }
         context.report(.change(change, of: server))
     }
