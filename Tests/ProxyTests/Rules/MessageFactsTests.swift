@@ -33,9 +33,10 @@ struct MessageFactsTests {
     }
 
     @Test func `a Link offers a dictionary if its relation says so`() {
-        #expect(facts((.link, "</d>; rel=dictionary")).hasUseAsDictionary)
-        #expect(facts((.link, "</a.css>; rel=preload"), (.link, "</d>; rel=dictionary")).hasUseAsDictionary)
-        #expect(!facts((.link, "</a.css>; rel=preload")).hasUseAsDictionary)
+        let (style, own) = ("</a.css>; rel=preload", "</d>; rel=compression-dictionary")
+        #expect(facts((.link, own)).hasUseAsDictionary)
+        #expect(facts((.link, style), (.link, own)).hasUseAsDictionary)
+        #expect(!facts((.link, style)).hasUseAsDictionary)
     }
 
     @Test func `the name of a cookie ends where its value or its attributes begin`() {

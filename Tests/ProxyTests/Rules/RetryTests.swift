@@ -167,7 +167,7 @@ private let well = wire("HTTP/1.1 200 OK", body: [UInt8]("well".utf8))
     }
 
     @Test func `with retries 0 a request goes no further than to an upstream that is unreachable`() throws {
-        let (dead, alive) = (try deadURL(), try MoodyOrigin())
+        let (alive, dead) = (try MoodyOrigin(), try deadURL())
         let proxy = try TestProxy(
             alive.origin, upstream: "{retries: 0, max_failures: 0}".unbraced, urls: [dead, alive.url])
         let client = try proxy.connect()
