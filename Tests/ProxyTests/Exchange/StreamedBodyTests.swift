@@ -142,6 +142,22 @@ private let json = Feed.bytes(version: 0, items: 40)
         #expect(!first.written.isEmpty && second.deltaBytes == delta.count)
     }
 
+    @Test func `a body whose copy is behind does not pass without a turn of its own`() throws {
+        let (store, slot) = try storeWithSlot()
+        defer { store.close() }
+        let coded = try Codec.encode(json.span, .gzip)
+        let removal = CodingRemoval(.gzip, limits: DecoderLimits(maxBytes: 1 << 20), memory: share)
+        let copy = VersionCopy(slot: slot, bytesMax: 1 << 20, removal: removal)
+        var body = ResponseBody(memory: share)
+        body.stream(nil, .none, copy: copy, after: SentResponse(length: nil))
+        let before = body.isPassing
+        _ = body.received(coded.span)
+        let behind = body.isPassing
+        _ = actions(of: &body)
+        let after = body.isPassing
+        #expect(before && !behind && after)
+    }
+
     @Test func `a copy whose upstream's coding is cut off is never admitted`() throws {
         let (store, slot) = try storeWithSlot()
         defer { store.close() }

@@ -105,6 +105,20 @@ internal import Testing
         #expect(try proxy.metric(#"dictum_upstream_errors_total{kind="malformed"}"#) == count)
     }
 
+    @Test func `a request that the end of the proxy cuts off is named`() throws {
+        let gate = Gate()
+        let origin = try Origin { _, _ in gate.wait() }
+        let proxy = try TestProxy(origin, isLogged: true)
+        let client = try proxy.connect()
+        client.send(request("/slow", []))
+        try waitUntil("the request is under way") { !origin.requests.isEmpty }
+        let lines = proxy.lastLines()
+        #expect(lines.count == 1)
+        #expect(
+            lines.first?.contains(#""error":"stopped before the end of the response""#) == true, "\(lines)")
+        gate.open()
+    }
+
     @Test func `a client that leaves, and a request that is refused, are named too`() throws {
         let gate = Gate()
         let origin = try Origin { _, _ in gate.wait() }

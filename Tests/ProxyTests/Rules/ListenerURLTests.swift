@@ -29,5 +29,6 @@ internal import Testing
             - {address: "127.0.0.1:0", \(tls)}
             """)
         #expect(proxy.server.urls == [expected[1], expected[0]])
+        withExtendedLifetime((folder, certificates)) {}
     }
 }
