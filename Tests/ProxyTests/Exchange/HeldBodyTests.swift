@@ -39,6 +39,16 @@ struct HeldBodyTests {
         #expect(budget.takenBytes == 0)
     }
 
+    @Test func `a dictionary that comes before the end of a body has nothing prepared`() {
+        var body = ResponseBody(memory: share)
+        _ = body.hold(expecting: nil, bytesMax: 1 << 20)
+        _ = body.received(json.span.extracting(..<100))
+        body.dictionarySettled()
+        let isAsked = body.next(hasRoom: true) != nil
+        let (isHeld, isWhole) = (body.isHeld, body.isHeldWhole)
+        #expect(!isAsked && isHeld && !isWhole)
+    }
+
     @Test(arguments: [true, false])
     func `of what was borrowed only the held bytes stay, until the client has room`(isCoded: Bool) throws {
         var body = ResponseBody(memory: share)

@@ -53,7 +53,7 @@ private let taken = "dictum_compression_memory_bytes"
             gate.wait()
             connection.send(chunk(second) + chunk([]))
         }
-        let proxy = try TestProxy(origin, "memory: {total: 1200MiB, coding: 1%}")
+        let proxy = try TestProxy(origin, "memory: {total: 1200MiB, coding: 1%}", isLogged: true)
         let client = try proxy.connect()
         client.send(request("/feed", []))
         var answer = try client.receiveHead()
@@ -61,6 +61,8 @@ private let taken = "dictum_compression_memory_bytes"
         gate.open()
         client.receiveBody(&answer)
         #expect(!answer.isWhole)
+        let line = try #require(proxy.log?.next())
+        #expect(line.contains(#""error":"memory.coding is used up""#), "\(line)")
         #expect(try proxy.metric("dictum_compression_busy_total") == 1)
         #expect(try proxy.metric("dictum_admissions_total") == 0)
         #expect(try proxy.metric(taken) == 0)

@@ -37,6 +37,15 @@ private let allPlaces = 16 << 20
         for gate in gates { gate.open() }
     }
 
+    @Test func `what the quick coding would make no shorter goes out plain`() throws {
+        let noise = Noise.bytes(small.1.count, seed: 5)
+        let (proxy, gates) = try full((small.0, noise))
+        let answer = try proxy.fetch("/feed", over: small.0, accept: "dcz, zstd")
+        #expect(answer["Dictum-Explain"]?.hasPrefix("identity;reason=busy") == true)
+        #expect(answer.coding == "identity" && answer.carries(noise))
+        for gate in gates { gate.open() }
+    }
+
     @Test func `a body that would keep the loop goes out plain`() throws {
         let (proxy, gates) = try full(large)
         let answer = try proxy.fetch("/feed", over: large.0, accept: "dcz, zstd, gzip")

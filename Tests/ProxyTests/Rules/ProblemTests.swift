@@ -121,6 +121,11 @@ private let json200 = json(Feed.bytes(version: 0, items: 2))
             (.headTimeout, 408, "The request did not arrive in time."),
             (.tooManyConnections, 503, "There are too many connections; try again later."),
             (.tooManyConnectionsOfClient, 503, "This client has too many connections; close one first."),
+            (.badProxyHeader, 400, "The connection has no valid PROXY protocol header."),
+            (
+                .malformed(.unsupportedExpectation), 417,
+                "The request was refused: the expectation is not supported."
+            ),
         ] as [(Refusal, Int, String)])
     func `each refusal of a connection has its status and its sentence`(
         refusal: Refusal, status: Int, detail: String

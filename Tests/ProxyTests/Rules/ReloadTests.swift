@@ -303,6 +303,35 @@ private let new = Feed.bytes(version: 1, items: 40)
         #expect(try proxy.metrics().contains(#"dictum_connections_total{side="client"} 4"#))
     }
 
+    @Test func `a connection of a listener that is gone is counted until its request has ended`() throws {
+        let gate = Gate()
+        let origin = try Origin { _, connection in
+            gate.wait()
+            connection.send(json(old))
+        }
+        let proxy = try TestProxy(origin)
+        let client = try proxy.connect()
+        client.send(request("/feed", []))
+        try waitUntil("the upstream has the request") { !origin.requests.isEmpty }
+        try proxy.reload(#"listeners: [{address: "127.0.0.2:0"}]"#)
+        let active = #"dictum_connections{side="client",state="active"}"#
+        #expect(try proxy.metric(active) == 1)
+        gate.open()
+        #expect(try client.receive().carries(old))
+        try waitUntil("nobody is counted") { try proxy.metric(active) == 0 }
+    }
+
+    @Test func `of a listener that a reload has brought, what changes later waits for the next start`() throws
+    {
+        let proxy = try TestProxy(json(old))
+        let (brought, changed) = (
+            #"listeners: [{address: "127.0.0.2:0"}]"#, #"listeners: [{address: "127.0.0.2:0", mptcp: on}]"#
+        )
+        #expect(try proxy.reload(brought).isEmpty)
+        #expect(try proxy.reload(changed) == ["listeners.mptcp"])
+        #expect(try proxy.reload(brought).isEmpty, "back to what is in effect")
+    }
+
     @Test func `another address on the same port takes over`() throws {
         let port = try freePort()
         let proxy = try TestProxy(Origin(json(old)), #"listeners: [{address: "127.0.0.1:\#(port)"}]"#)

@@ -307,6 +307,20 @@ private let long = Feed.bytes(version: 2, items: 2_000)
         #expect(proxy.origin.requests.count == 2)
     }
 
+    @Test func `a body for which there is no memory counts, and the log names the setting`() throws {
+        let proxy = try TestProxy(Self.origin(), Self.route, isLogged: true)
+        _ = try proxy.fetch("/doc")
+        let before = try proxy.metric("dictum_compression_busy_total")
+        let memory = proxy.server.context.shared.coding.memory
+        let taken = memory.limitBytes - memory.takenBytes
+        #expect(memory.reserve(taken))
+        #expect(try put(proxy, Self.dcz(changed)).status == 503)
+        memory.release(taken)
+        #expect(try proxy.metric("dictum_compression_busy_total") == before + 1)
+        let lines = proxy.lastLines()
+        #expect(lines.contains { $0.contains(#""error":"memory.coding is used up""#) }, "\(lines)")
+    }
+
     @Test func `a client that leaves takes its memory along`() throws {
         let proxy = try proxy()
         _ = try proxy.fetch("/doc")

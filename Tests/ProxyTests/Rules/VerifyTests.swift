@@ -193,7 +193,7 @@ private let fault: FaultyEncoder.Fault = { $0[max(0, $0.count - 5)] ^= 0x20 }
             connection.send(Array(large.1.dropFirst(50_000)))
         }
         let proxy = try TestProxy(
-            origin, "compression: {verify: always}", deltaFault: isFaulty ? fault : nil)
+            origin, "compression: {verify: always}", isLogged: true, deltaFault: isFaulty ? fault : nil)
         _ = try proxy.fetch("/feed")
         let client = try proxy.connect()
         client.send(request("/feed", ["Accept-Encoding: \(coding)", available(large.0)]))
@@ -205,6 +205,8 @@ private let fault: FaultyEncoder.Fault = { $0[max(0, $0.count - 5)] ^= 0x20 }
         #expect(errors(proxy).count == (isFaulty ? 1 : 0))
         gate.open()
         #expect(try (proxy.fetch("/feed", over: large.0).coding == "identity") == isFaulty)
+        let lines = proxy.lastLines()
+        #expect(lines.contains { $0.contains(#""error":"the encoder failed""#) } == isFaulty, "\(lines)")
     }
 
     @Test func `a delta that is kept is checked whatever the setting`() throws {
