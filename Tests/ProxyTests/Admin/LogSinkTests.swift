@@ -158,6 +158,20 @@ import Testing
         #expect(pipe.readSome().count { $0 == 0x0A } == 2)
     }
 
+    @Test func `a batch goes out with the line that brings it to 32 KiB`() throws {
+        let pipe = try Pipe()
+        let sink = LogSink(descriptor: pipe.writer)
+        let log = log(sink)
+        var line: [UInt8] = []
+        Self.format.append(RequestRecord(), to: &line)
+        for _ in 0..<(32_767 / line.count) { log.log(RequestRecord()) }
+        #expect(!log.isEmpty)
+        log.log(RequestRecord())
+        #expect(log.isEmpty)
+        #expect(pipe.read(32_768).count == 32_768)
+        #expect(sink.drain(timeoutMilliseconds: 60_000))
+    }
+
     @Test func `as many bytes wait as are allowed, and lines that are lost or written take no room`() throws {
         let pipe = try Pipe()
         let sink = LogSink(descriptor: pipe.writer, pendingBytesMax: 4)
