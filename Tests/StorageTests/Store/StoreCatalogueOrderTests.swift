@@ -8,7 +8,8 @@ import Testing
 
 /// Orders of a command to a process that ends before it has carried all of them out.
 @Suite(.timeLimit(.minutes(40))) struct StoreCatalogueOrderTests {
-    @Test func `what a process has left when it ends the command removes itself, and no order stays`() throws {
+    @Test func `what a process has left when it ends the command removes itself, and no order stays`() throws
+    {
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database)
         for seed in 1...3 { store.admit(sampleBody(seed)) }
