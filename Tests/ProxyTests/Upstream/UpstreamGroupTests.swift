@@ -44,7 +44,7 @@ internal import Testing
         #expect(second.servers.count == 1 && second.servers.first === server)
     }
 
-    @Test func `an upstream without TLS keeps that of its former addresses, for requests in progress`() throws {
+    @Test func `an upstream without TLS keeps that of former addresses for requests in progress`() throws {
         let first = try groups("https://a.test")
         let former = try #require(first[nil]?.tls)
         let second = try groups("http://a.test", after: first)
