@@ -18,6 +18,26 @@ internal import Testing
         #expect(lines.contains { $0.hasPrefix("<6>") && $0.contains("listening on ") }, "\(errors)")
     }
 
+    @Test(arguments: ["json", "text"])
+    func `each event has its time, its level and its text`(format: String) throws {
+        let begun = Date()
+        let proxy = try ServedProxy(
+            Origin(storable(Feed.bytes(version: 0, items: 4))), in: TemporaryFolder(),
+            log: "format: \(format)")
+        let errors = try proxy.process.terminate().errors
+        let line = try #require(errors.split(separator: "\n").first { $0.contains("listening on http") })
+        var parts = line.split(separator: " ", maxSplits: 2).map(String.init)
+        if format == "json" {
+            let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: String]
+            parts = ["time", "level", "message"].compactMap { object?[$0] }
+        }
+        try #require(parts.count == 3, "\(line)")
+        #expect(parts[1] == "info" && parts[2].hasPrefix("listening on http"), "\(line)")
+        let time = try #require(ISO8601DateFormatter().date(from: parts[0]), "\(line)")
+        // A time has no fraction of a second.
+        #expect(time.timeIntervalSince(begun) > -1 && time <= Date())
+    }
+
     @Test func `a start that fails is an error in the journal, with its reason`() throws {
         let folder = try TemporaryFolder()
         try folder.write(Array("limts: {}\n".utf8), to: "dictum.yaml")

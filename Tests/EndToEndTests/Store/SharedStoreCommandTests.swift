@@ -88,6 +88,22 @@ struct SharedStoreCommandTests {
         #expect(try fixture.server.command("DBSIZE") == "0")
     }
 
+    @Test func `list reads a stream of announcements to its end, however long it is`() throws {
+        let body = Feed.bytes(version: 0, items: 40)
+        let fixture = try Fixture(body: body)
+        let stream = "dictum:1:news"
+        // A thousand entries are read at a time; these have nothing that this release knows.
+        try fixture.server.command(
+            "EVAL", "for i = 1, 1200 do redis.call('XADD', KEYS[1], '*', 'z', i) end return 1", "1", stream)
+        #expect(try fixture.proxy.curl("/api/feed").carries(body))
+        try waitUntil("the version is announced") {
+            let count = Int(try fixture.server.command("XLEN", stream)) ?? 0
+            return count > 1_200
+        }
+        try waitUntil("the version is listed") { try !fixture.listing().versions.isEmpty }
+        #expect(try fixture.listing().unannounced_versions == 0)
+    }
+
     @Test
     func `list counts sealed versions, and apart from them those that nothing announces, and rm takes all`()
         throws

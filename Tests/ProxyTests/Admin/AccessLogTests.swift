@@ -147,6 +147,28 @@ private func full(_ record: inout RequestRecord) {
             line(.text, target: Array(target.utf8)).contains(" GET \(logged) HTTP/2.0 200 "))
     }
 
+    @Test(arguments: [Configuration.Log.Access.Format.json, .text, .combined, .vhostCombined])
+    func `no form of a line has a personal query value, or the query of a private route`(
+        form: Configuration.Log.Access.Format
+    ) {
+        let target = Array("/a?token=s3cret&b=1".utf8)
+        #expect(line(form, target: target).contains("/a?token=-&b=1"))
+        let own = line(form, target: target) { $0.isPrivate = true }
+        #expect(own.contains("/a?-") && !own.contains("token"), "\(own)")
+    }
+
+    @Test func `no id or host that a client sends ends its word, its text or the line`() throws {
+        let sent = Array("a b\"\r\nc".utf8)
+        let change = { (record: inout RequestRecord) in record.requestID = sent }
+        let host = String(decoding: sent, as: UTF8.self)
+        let text = line(.text, forwarder: host, host: host, change: change)
+        let word = #"a\x20b"\x0d\x0ac"#
+        #expect(text.hasSuffix(" - \(word) via=\(word) host=\(word)\n"), "\(text)")
+        let json = line(.json, forwarder: host, host: host, change: change)
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+        for key in ["request_id", "host", "forwarder"] { #expect(object[key] as? String == host, "\(key)") }
+    }
+
     @Test func `which query names are personal is the configuration's`() {
         var configuration = Configuration()
         configuration.personalQuery = ["me"]

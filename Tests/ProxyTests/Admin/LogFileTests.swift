@@ -89,6 +89,29 @@ import Testing
         #expect(told.count == 1 && "\(told)".contains("No such file or directory"), "\(told)")
     }
 
+    /// Returns the number of descriptors of this process that lead into the folder.
+    private func descriptorCount() throws -> Int {
+        let name = URL(filePath: folder.path).lastPathComponent
+        let all = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        return all.count { descriptor in
+            let link = "/proc/self/fd/\(descriptor)"
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: link)
+            return target?.contains(name) ?? false
+        }
+    }
+
+    @Test func `each rotation lets the former file go, and the end of the log the last one`() throws {
+        var sink: LogSink? = try sink()
+        for number in 1...5 {
+            try FileManager.default.moveItem(atPath: path, toPath: "\(path).\(number)")
+            #expect(sink?.reopen() == true)
+            #expect(sink?.drain(timeoutMilliseconds: 60_000) == true)
+        }
+        #expect(try descriptorCount() == 1)
+        sink = nil
+        try waitUntil("the last file is closed") { try descriptorCount() == 0 }
+    }
+
     @Test func `a start without the file is an error that names the setting`() {
         let missing = folder.file("missing/access.log")
         let error = #expect(throws: StartError.self) { try sink(at: missing) }

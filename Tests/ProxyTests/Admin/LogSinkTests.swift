@@ -158,6 +158,40 @@ import Testing
         #expect(pipe.readSome().count { $0 == 0x0A } == 2)
     }
 
+    @Test func `a batch goes out with the line that brings it to 32 KiB`() throws {
+        let pipe = try Pipe()
+        let sink = LogSink(descriptor: pipe.writer)
+        let log = log(sink)
+        var line: [UInt8] = []
+        Self.format.append(RequestRecord(), to: &line)
+        for _ in 0..<(32_767 / line.count) { log.log(RequestRecord()) }
+        #expect(!log.isEmpty)
+        log.log(RequestRecord())
+        #expect(log.isEmpty)
+        #expect(pipe.read(32_768).count == 32_768)
+        #expect(sink.drain(timeoutMilliseconds: 60_000))
+    }
+
+    @Test(
+        arguments: [(nil, true, "{"), (nil, false, "1970"), (.text, true, "1970"), (.json, false, "{")]
+            as [(Configuration.Log.Access.Format?, Bool, String)])
+    func `lines have the form that is set, or else that of the output, and a share of 0 is no log`(
+        form: Configuration.Log.Access.Format?, isJSON: Bool, start: String
+    ) throws {
+        let pipe = try Pipe()
+        let output = AccessLogOutput(sink: LogSink(descriptor: pipe.writer), isJSON: isJSON)
+        var configuration = Configuration()
+        configuration.log.access.format = form
+        configuration.log.access.sample = 1
+        let log = try #require(output.log(for: configuration, routes: RouteNames(configuration)))
+        log.log(RequestRecord())
+        log.flush()
+        #expect(String(decoding: pipe.read(start.utf8.count), as: UTF8.self) == start)
+        #expect(output.sink.drain(timeoutMilliseconds: 60_000))
+        configuration.log.access.sample = 0
+        #expect(output.log(for: configuration, routes: RouteNames(configuration)) == nil)
+    }
+
     @Test func `as many bytes wait as are allowed, and lines that are lost or written take no room`() throws {
         let pipe = try Pipe()
         let sink = LogSink(descriptor: pipe.writer, pendingBytesMax: 4)

@@ -43,6 +43,24 @@ internal import Testing
         #expect(one.isHealthy && one.standing(now: 100) == .up)
     }
 
+    @Test(
+        arguments: [
+            (.connectTimeout, "no connection within upstream.connect_timeout"),
+            (.headTimeout, "no response within upstream.response_timeout"),
+            (.idleTimeout, "silent for upstream.idle_timeout"),
+            (.malformed(.headTooLarge), "a response head of more than limits.response_head"),
+        ] as [(UpstreamError, String)])
+    func `the log names the setting that a failed request has come up against`(
+        error: UpstreamError, text: String
+    ) throws {
+        let one = try server()
+        let failure = OperatorEvent.failure(error, of: one, status: .badGateway)
+        #expect(failure.text.hasPrefix("upstream \(one.text): \(text): a client got 502."))
+        let ejection = OperatorEvent.change(
+            .ejected(milliseconds: 10_000, failures: 3), of: one, because: error)
+        #expect(ejection.text.contains("failed 3 times in a row (\(text)): others"), "\(ejection.text)")
+    }
+
     @Test func `what the log says of failed requests is over with an answer, of failed checks with a check`()
         throws
     {

@@ -80,6 +80,12 @@ import Testing
         #expect(version?.chain == feedChain && version?.rank == readRank && version?.bytes == readBytes)
     }
 
+    @Test(arguments: [(4_096, true), (4_097, false)])
+    func `no more fields are read than any record has`(count: Int, isRead: Bool) {
+        let empty = [UInt8](repeating: 0, count: 2 * count)
+        #expect((NumberedFields.read(empty[...]) != nil) == isRead)
+    }
+
     @Test func `random bytes are no announcements, and never trap`() {
         var random = SplitMix(seed: 20_261_123)
         for _ in 0..<20_000 {
@@ -163,6 +169,18 @@ import Testing
         }
         index.insert(news(1, chains[65]), now: 1)
         #expect(index.candidates(digest, authority: "api.example").isCut)
+    }
+
+    @Test func `a chain is known as long as one of its versions is`() {
+        var index = SharedIndex()
+        for number in 1...3 { index.insert(news(number), now: 1) }
+        for number in 1...3 {
+            index.remove(news(number).name)
+            let known = (1...3).filter { index.contains(news($0).name.digest, in: feedChain) }
+            #expect(known.count == 3 - number)
+        }
+        index.insert(news(1), now: 2)
+        #expect(index.contains(news(1).name.digest, in: feedChain))
     }
 
     @Test func `a digest is still found in the chains that are left`() {

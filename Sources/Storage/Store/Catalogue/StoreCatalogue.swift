@@ -212,7 +212,8 @@ package struct StoreCatalogue: Sendable {
             let rows = try database.state(of: ids)
             if rows.asked.isEmpty { return report(gone(rows.present)) }
             if try self.holder() == nil {
-                // The process ended before it got to these.
+                // The process ended before it got to these; it may have got to others since they were read.
+                let rows = try database.state(of: ids)
                 let left = versions.filter { rows.asked.contains($0.id) }
                 report(gone(rows.present))
                 let removed = try database.erase(left, sparingWanted: sparingWanted)
