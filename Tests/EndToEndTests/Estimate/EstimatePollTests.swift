@@ -152,6 +152,11 @@ internal import Testing
                 ResourceHistory(url: url, name: "\(number)")
             }
         }
+        // A small one would fit, but then the histories would have gaps.
+        collection.add(.init(seconds: 1, body: Body([1]), headers: nil), to: "0") {
+            ResourceHistory(url: url, name: "0")
+        }
+        #expect(collection.histories.first?.responses.count == 1)
         #expect(collection.histories.count == 16 && collection.isFull)
         let isSaid = collection.warnings.first?.hasPrefix("left out everything after 1.0 GiB") == true
         #expect(collection.warnings.count == 1 && isSaid, "\(collection.warnings)")

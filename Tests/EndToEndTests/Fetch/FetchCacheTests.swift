@@ -216,6 +216,18 @@ internal import Testing
         #expect(result.errors.contains("dictum: cannot keep dictionaries in "))
     }
 
+    @Test(.timeLimit(.minutes(40)), arguments: ["", "relative"])
+    func `without the path of a home there is no default folder, and nothing is sent`(home: String) throws {
+        let origin = try Origin.closing { _ in Wire.ok(body: feed(1)) }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let result = try RunningProcess.run(
+            ["fetch", "\(origin.url)/feed"], in: folder.path,
+            environment: ["HOME": home, "XDG_CACHE_HOME": "also/relative"])
+        #expect(result.status == 1 && result.errors.contains("give --cache FOLDER"), "\(result.errors)")
+        #expect(origin.heads.isEmpty && folder.names().isEmpty)
+    }
+
     @Test(.timeLimit(.minutes(40)))
     func `the default folder is that of the XDG specification`() throws {
         let origin = try Self.origin(notModified: [])

@@ -23,13 +23,6 @@ extension RunningProcess {
         }
         return try #require(pid)
     }
-
-    /// True if a signal has been sent to it that it blocks, and has not taken yet.
-    fileprivate func hasPending(_ signal: Int32) throws -> Bool {
-        let status = try String(contentsOfFile: "/proc/\(self.pid)/status", encoding: .utf8)
-        let mask = try #require(status.firstMatch(of: /ShdPnd:\s*([0-9a-f]+)/)).output.1
-        return try #require(UInt64(mask, radix: 16)) >> UInt64(signal - 1) & 1 == 1
-    }
 }
 
 /// Ends a process that is no child of the test.

@@ -108,7 +108,7 @@ internal import Testing
                 && text.contains(":\(digests[0].base64):"))
     }
 
-    @Test func `the versions of chains are listed under their own title, the newest of a chain first`() throws {
+    @Test func `versions are listed under their own title, and the newest of each chain first`() throws {
         let store = try FilledStore()
         try store.admit([1, 2], path: "/b")
         try store.admit([3, 4], path: "/a")
