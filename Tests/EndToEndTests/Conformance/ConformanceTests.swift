@@ -130,7 +130,8 @@ internal import Testing
     }
 
     @Test func `what a client writes to standard error is shown with -v alone`() throws {
-        let client = ["--only", "first-request", "--", "sh", "-c", "echo complaint >&2; curl -sf $0", "{url}"]
+        let script = "echo complaint >&2; curl -sf $0"
+        let client = ["--only", "first-request", "--", "sh", "-c", script, "{url}"]
         let silent = try RunningProcess.run(["conformance"] + client)
         #expect(silent.status == 0 && silent.errors.isEmpty, "\(silent.errors)")
         let verbose = try RunningProcess.run(["conformance", "-v"] + client)

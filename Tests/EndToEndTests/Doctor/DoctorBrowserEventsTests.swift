@@ -61,9 +61,7 @@ internal import Testing
             if method == "Page.navigate": send(method="Page.loadEventFired", params={})
         """#
 
-    @Test func `each fetch has its own events, whatever their order, and a second between it and the last call`()
-        throws
-    {
+    @Test func `a fetch has its own events, in whatever order, and comes a second after the last`() throws {
         let folder = try TemporaryFolder()
         let origin = try Origin(storable(feed(1), #"Use-As-Dictionary: match="/feed""#))
         let url = "\(origin.url)/feed"

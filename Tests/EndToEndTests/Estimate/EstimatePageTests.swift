@@ -115,8 +115,8 @@ internal import Testing
             let saved = EstimateText.percent(1 - Double(with) / Double(without))
             #expect(part.contains("<strong>\(saved)</strong><span>fewer bytes of bodies</span>"))
             let sum = "<strong>\(EstimateText.size(with)) per day</strong>"
-            let clients = "<span>instead of \(EstimateText.size(without)), for 20 clients</span>"
-            #expect(part.contains(sum + clients))
+            let former = "<span>instead of \(EstimateText.size(without)), for 20 clients</span>"
+            #expect(part.contains(sum + former))
             #expect(part.contains("<strong>\(EstimateText.percent(share))</strong><span>of the requests of "))
         }
         #expect(asIs[1].holderShare < day[1].holderShare)
