@@ -152,8 +152,8 @@ internal import Testing
                 ResourceHistory(url: url, name: "\(number)")
             }
         }
-        // A small one would fit, but then the histories would have gaps.
-        collection.add(.init(seconds: 1, body: Body([1]), headers: nil), to: "0") {
+        // An empty one would fit, but then the histories would have gaps.
+        collection.add(.init(seconds: 1, body: Body([]), headers: nil), to: "0") {
             ResourceHistory(url: url, name: "0")
         }
         #expect(collection.histories.first?.responses.count == 1)
