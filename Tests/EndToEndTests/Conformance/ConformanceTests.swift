@@ -129,6 +129,15 @@ internal import Testing
         #expect(result.text.hasSuffix("0 pass, 1 fail, 0 not tried\n"), "\(result.text)")
     }
 
+    @Test func `what a client writes to standard error is shown with -v alone`() throws {
+        let script = "echo complaint >&2; curl -sf $0"
+        let client = ["--only", "first-request", "--", "sh", "-c", script, "{url}"]
+        let silent = try RunningProcess.run(["conformance"] + client)
+        #expect(silent.status == 0 && silent.errors.isEmpty, "\(silent.errors)")
+        let verbose = try RunningProcess.run(["conformance", "-v"] + client)
+        #expect(verbose.status == 0 && verbose.errors == "complaint\n", "\(verbose.errors)")
+    }
+
     @Test func `a command that does not end is stopped, and one that does not exist is said`() throws {
         let hanging = try RunningProcess.run([
             "conformance", "--only", "first-request", "--max-time", "1", "--", "sh", "-c",

@@ -98,6 +98,14 @@ internal import Testing
         }
     }
 
+    @Test func `a damaged delta that the client does not accept is not tried`() {
+        let step = Step.fetch("/feed?2", names: .body(of: "/feed"), sends: .damaged(.hash))
+        let plain = Self.seen { $0.coding = .identity }
+        #expect(
+            Self.verdict(step, [plain], Self.right)
+                == "not tried: /feed?2 accepts no coding for this dictionary")
+    }
+
     @Test func `clients without destinations may name a dictionary for scripts`() {
         let step = Step.fetch("/feed?2", names: .onlyWithoutDestinations("/feed"))
         let plain = Self.seen { ($0.named, $0.id, $0.coding) = (nil, nil, .identity) }

@@ -158,6 +158,16 @@ internal import Testing
         #expect(table.summary == nil, "the deltas took more than half of gzip's bytes")
     }
 
+    @Test func `a link to a file is a version, and one that leads nowhere is none`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write([1], to: "a")
+        for (name, target) in [("b", "a"), ("c", "none")] {
+            try FileManager.default.createSymbolicLink(
+                atPath: folder.file(name), withDestinationPath: target)
+        }
+        #expect(try DemoVersions.paths(in: folder.path) == ["a", "b"].map { folder.file($0) })
+    }
+
     @Test(arguments: [
         ("a.htm", "text/html"), ("a.HTML", "text/html"), ("a.rss", "application/xml"),
         ("a.mjs", "application/javascript"), ("a.css", "text/css"), ("a.csv", "text/csv"),

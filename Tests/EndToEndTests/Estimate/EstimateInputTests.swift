@@ -41,6 +41,15 @@ internal import Testing
         #expect(folder.read("none.html") == nil, "a file that was made for a report goes with it")
     }
 
+    @Test func `a folder in the place of the report is said before the polling`() throws {
+        let (origin, folder) = (try EstimatePollTests.origin(), try TemporaryFolder())
+        let result = try RunningProcess.run([
+            "estimate", "\(origin.url)/feed", "--for", "0s", "--html", folder.path,
+        ])
+        #expect(result.status == 1 && result.errors.contains("Is a directory"), "\(result.errors)")
+        #expect(origin.heads.isEmpty)
+    }
+
     @Test func `the report is written although nobody takes the text`() throws {
         let (origin, folder) = (try EstimatePollTests.origin(), try TemporaryFolder())
         let script = #""$0" estimate "$1" --every 1s --for 1s --html "$2" >/dev/full"#
@@ -115,6 +124,29 @@ internal import Testing
         try folder.write(Array(text.utf8), to: "session.har")
         let resource = try #require(try Estimating.of("\(folder.path)/session.har").resources.first)
         #expect(resource.responses == 3 && resource.sentBytes == nil)
+    }
+
+    @Test func `a HAR file's size of a body is the size that was sent`() throws {
+        let folder = try TemporaryFolder()
+        let entries = (0..<3).map { ArchiveEntry(second: $0 * 60, body: Feed.bytes(version: $0, items: 20)) }
+        try ArchiveEntry.write(entries, to: folder)
+        let text = String(decoding: try #require(folder.read("session.har")), as: UTF8.self)
+            .replacing(#""bodySize":-1"#, with: #""bodySize":500"#)
+        try folder.write(Array(text.utf8), to: "session.har")
+        let resource = try #require(try Estimating.of("\(folder.path)/session.har").resources.first)
+        #expect(resource.responses == 3 && resource.sentBytes == 500)
+    }
+
+    @Test func `the lines of a field that a HAR file has as one value are judged one by one`() throws {
+        let folder = try TemporaryFolder()
+        let fields = ["Cache-Control": "max-age=600", "Set-Cookie": #"AWSALB=1\nsid=2"#]
+        let entries = (0..<2).map {
+            ArchiveEntry(second: $0 * 60, fields: fields, body: Feed.bytes(version: $0, items: 20))
+        }
+        try ArchiveEntry.write(entries, to: folder)
+        let resource = try #require(try Estimating.of("\(folder.path)/session.har").resources.first)
+        #expect(resource.personal == "set-cookie")
+        #expect(Set(resource.findingNames) == ["sets-harmless-cookie", "sets-cookie"])
     }
 
     @Test func `a HAR file's POSTs are histories by operation, and their route says so`() throws {
@@ -258,6 +290,26 @@ internal import Testing
         let many = try Estimating.of("\(folder.path)/many")
         #expect(many.resources.first?.versions == 1000)
         #expect(many.warnings == ["\(folder.path)/many: left out files after the first 1000"])
+    }
+
+    @Test func `the name of a folder is a path, whatever characters it has`() throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(
+            atPath: "\(folder.path)/all/two words", withIntermediateDirectories: true)
+        for number in 1...3 {
+            try folder.write(Feed.bytes(version: number, items: 30), to: "all/two words/\(number).json")
+        }
+        let estimate = try Estimating.of("\(folder.path)/all")
+        #expect(estimate.resources.map(\.name) == ["two words"])
+        #expect(estimate.suggestions.first?.routes.map(\.match) == ["/two%20words"])
+    }
+
+    @Test func `a list of URLs that is no text is refused as such`() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(Array("http://127.0.0.1:1/".utf8) + [0xFF, 0x0A], to: "list.txt")
+        let result = try RunningProcess.run(["estimate", "list.txt", "--for", "0s"], in: folder.path)
+        #expect(result.status == 1 && result.errorLines.count == 1, "\(result.errors)")
+        #expect(result.errors.contains("list.txt is not UTF-8: expected a text file"), "\(result.errors)")
     }
 
     @Test func `the versions of a folder may be a day apart`() throws {

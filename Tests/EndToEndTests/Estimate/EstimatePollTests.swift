@@ -152,6 +152,11 @@ internal import Testing
                 ResourceHistory(url: url, name: "\(number)")
             }
         }
+        // An empty one would fit, but then the histories would have gaps.
+        collection.add(.init(seconds: 1, body: Body([]), headers: nil), to: "0") {
+            ResourceHistory(url: url, name: "0")
+        }
+        #expect(collection.histories.first?.responses.count == 1)
         #expect(collection.histories.count == 16 && collection.isFull)
         let isSaid = collection.warnings.first?.hasPrefix("left out everything after 1.0 GiB") == true
         #expect(collection.warnings.count == 1 && isSaid, "\(collection.warnings)")
@@ -165,6 +170,37 @@ internal import Testing
         let estimate = try Estimating.of("urls.txt", "--every", "1s", "--for", "3s", in: folder.path)
         #expect(estimate.resources.map(\.url) == ["\(origin.url)/feed"])
         #expect(estimate.warnings.contains { $0.contains("/other: a response had status 404") })
+    }
+
+    @Test func `a URL whose requests fail is a warning that counts them`() throws {
+        let origin = try Self.origin()
+        let folder = try TemporaryFolder()
+        try folder.write(Array("\(origin.url)/feed\nhttp://127.0.0.1:1/gone\n".utf8), to: "urls.txt")
+        let estimate = try Estimating.of("urls.txt", "--for", "0s", in: folder.path)
+        try #require(estimate.warnings.count == 1, "\(estimate.warnings)")
+        #expect(
+            estimate.warnings[0].hasPrefix("http://127.0.0.1:1/gone: 2 requests failed: cannot connect: "),
+            "\(estimate.warnings)")
+    }
+
+    @Test func `the user's fields are sent, and credentials make the responses of a URL personal`() throws {
+        let origin = try Self.origin()
+        let estimate = try Estimating.of("\(origin.url)/feed", "--for", "0s", "--cookie", "sid=1")
+        #expect(origin.heads.allSatisfy { field("Cookie", of: $0) == "sid=1" } && origin.heads.count == 2)
+        #expect(estimate.resources.map(\.personal) == ["cookie"])
+    }
+
+    @Test func `a list may have http and https URLs, whose servers are verified with --ca`() throws {
+        let origin = try Self.origin()
+        let certificates = try TestCertificates()
+        let proxy = try ServedProxy(origin, in: TemporaryFolder(), listener: certificates.settings())
+        let folder = try TemporaryFolder()
+        let urls = ["\(origin.url)/feed", "https://localhost:\(proxy.port)/feed"]
+        try folder.write(Array(urls.joined(separator: "\n").utf8), to: "urls.txt")
+        let estimate = try Estimating.of(
+            "urls.txt", "--for", "0s", "--ca", certificates.file("ca.pem"), in: folder.path)
+        #expect(estimate.resources.map(\.url) == urls)
+        #expect(estimate.warnings.isEmpty, "\(estimate.warnings)")
     }
 
     @Test(arguments: [

@@ -205,6 +205,14 @@ internal import Testing
         #expect(ClientMix(argument: text) == nil)
     }
 
+    @Test func `a mix has up to twenty groups of clients`() {
+        func mix(_ shares: [Int]) -> ClientMix? {
+            ClientMix(argument: shares.map { "1m:\($0)%" }.joined(separator: ","))
+        }
+        #expect(mix(Array(repeating: 5, count: 20))?.groups.count == 20)
+        #expect(mix(Array(repeating: 4, count: 19) + [12, 12]) == nil)
+    }
+
     @Test func `a mix of clients gives the rate of requests`() throws {
         let mix = try #require(ClientMix(argument: "10s:20%,1m:80%"))
         #expect(abs(mix.requestsPerSecond(of: 100) - (2 + 80.0 / 60)) < 1e-9)

@@ -51,6 +51,38 @@ internal import Testing
         #expect(history.credentials == [.cookie, .authorization])
     }
 
+    @Test func `a thousand URLs and as many versions of each have a place, and no more`() throws {
+        let url = try FetchURL("http://a.test/")
+        var collection = HistoryCollection()
+        for number in 0...1_000 {
+            collection.add(response("\(number)", at: 0), to: "\(number)") {
+                ResourceHistory(url: url, name: "\(number)")
+            }
+        }
+        #expect(collection.histories.count == 1_000)
+        #expect(collection.warnings.last == "left out everything after the first 1000 URLs")
+        for number in 1...1_000 {
+            collection.add(response("\(number) of 0", at: Double(number)), to: "0") {
+                ResourceHistory(url: url, name: "0")
+            }
+        }
+        #expect(collection.histories.first?.versions.count == 1_000)
+        #expect(collection.warnings.last == "0: left out everything after the first 1000 versions")
+    }
+
+    @Test func `a body of up to 64 MiB has a place, and a larger one is said`() throws {
+        let url = try FetchURL("http://a.test/")
+        var collection = HistoryCollection()
+        for count in [64 << 20, 64 << 20 + 1] {
+            let body = Body([UInt8](repeating: 1, count: count))
+            collection.add(Response(seconds: 0, body: body, headers: nil), to: "a") {
+                ResourceHistory(url: url, name: "a")
+            }
+        }
+        #expect(collection.histories.first?.responses.count == 1 && !collection.isFull)
+        #expect(collection.warnings.last == "a: left out a body over 64.0 MiB")
+    }
+
     @Test func `a warning is said once, and twenty are enough`() {
         var collection = HistoryCollection()
         for number in 0..<30 { collection.warn("\(number / 2)") }

@@ -132,6 +132,21 @@ internal import Testing
     }
 
     @Test(.timeLimit(.minutes(40)))
+    func `a dictionary that a 304 does not know is dropped, although nothing takes its place`() throws {
+        let offer = Wire.ok(
+            #"Use-As-Dictionary: match="/feed""#, "Cache-Control: max-age=60", "ETag: \"one\"", body: feed(1))
+        let origin = try Origin([
+            offer, Wire.answer("304 Not Modified", ["ETag: \"two\""]), Wire.ok(body: feed(2)),
+        ])
+        defer { origin.stop() }
+        let fetching = try Fetching()
+        #expect(try fetching.fetch("\(origin.url)/feed").report.stored && fetching.kept.count == 2)
+        let second = try fetching.fetch("\(origin.url)/feed")
+        #expect(second.body == feed(2) && !second.report.stored && origin.requests.count == 3)
+        #expect(fetching.kept.isEmpty)
+    }
+
+    @Test(.timeLimit(.minutes(40)))
     func `of a request with no-store nothing is stored, and what is held stays`() throws {
         let origin = try Self.origin(notModified: [])
         defer { origin.stop() }
@@ -199,6 +214,18 @@ internal import Testing
         let result = try fetching.run("\(origin.url)/feed")
         #expect(result.status == 0 && result.output == feed(1))
         #expect(result.errors.contains("dictum: cannot keep dictionaries in "))
+    }
+
+    @Test(.timeLimit(.minutes(40)), arguments: ["", "relative"])
+    func `without the path of a home there is no default folder, and nothing is sent`(home: String) throws {
+        let origin = try Origin.closing { _ in Wire.ok(body: feed(1)) }
+        defer { origin.stop() }
+        let folder = try TemporaryFolder()
+        let result = try RunningProcess.run(
+            ["fetch", "\(origin.url)/feed"], in: folder.path,
+            environment: ["HOME": home, "XDG_CACHE_HOME": "also/relative"])
+        #expect(result.status == 1 && result.errors.contains("give --cache FOLDER"), "\(result.errors)")
+        #expect(origin.heads.isEmpty && folder.names().isEmpty)
     }
 
     @Test(.timeLimit(.minutes(40)))

@@ -89,6 +89,23 @@ internal import Testing
         #expect(plain.status == 1 && plain.output.isEmpty && plain.errors == message)
     }
 
+    @Test func `a server that refuses HTTP/2 in the handshake is said not to speak it`() throws {
+        let certificates = try TestCertificates()
+        // It ends the handshake of a client that offers nothing but HTTP/2.
+        let server = try RunningProcess(
+            [
+                "openssl", "s_server", "-accept", "127.0.0.1:0", "-www", "-alpn", "http/1.1", "-cert",
+                certificates.file("server.pem"), "-key", certificates.file("server.key"),
+            ], of: "/usr/bin/env")
+        defer { server.stop() }
+        let said = try server.waitFor("ACCEPT ").firstMatch(of: /ACCEPT 127.0.0.1:([0-9]+)/)
+        let port = try #require(said).output.1
+        let result = try Fetching().run("https://127.0.0.1:\(port)/", "--http2", "--insecure")
+        #expect(result.status == 1 && result.output.isEmpty)
+        #expect(
+            result.errors.hasPrefix("dictum: the server does not speak HTTP/2 here; "), "\(result.errors)")
+    }
+
     @Test func `verbose names the version, and shows interim responses and trailers`() throws {
         let origin = try Origin { _, connection in
             connection.send(

@@ -1,3 +1,5 @@
+internal import Foundation
+internal import TestSupport
 internal import Testing
 
 @testable internal import dictum
@@ -47,6 +49,18 @@ struct OutputFormatTests {
         #expect(OutputFormat.table(rows) == "a   bbb\ncc  d\ne")
         #expect(OutputFormat.table([["a", "bbb"], ["cc", "d"]], alignsRight: true) == " a  bbb\ncc    d")
         #expect(OutputFormat.table([["\n", "b"], ["cc", "d"]]) == "\\u{a}  b\ncc     d")
+    }
+
+    @Test func `a file that cannot have its name leaves no part of it behind`() throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(
+            atPath: folder.file("taken"), withIntermediateDirectories: false)
+        #expect(throws: CommandError.self) {
+            try OutputFile.writeWhole([1, 2], toFile: folder.file("taken"))
+        }
+        #expect(folder.names() == ["taken"])
+        try OutputFile.writeWhole([1, 2], toFile: folder.file("whole"))
+        #expect(folder.names().count == 2 && folder.read("whole")?.count == 2)
     }
 
     @Test func `a URL in its parts has no default port, no fragment and no brackets`() throws {

@@ -54,4 +54,33 @@ private let body = Feed.bytes(version: 0, items: 850)
         let result = try proxy.process.result()
         #expect(result.status == 0 && result.errors.contains("\(name) again: stopping at once"))
     }
+
+    @Test func `a second signal ends the program although its service manager takes no more words`() throws {
+        let folder = try TemporaryFolder()
+        let manager = try NotifySocket(folder.file("notify"))
+        let proxy = try ServedProxy(
+            Origin(wire("HTTP/1.1 200 OK", body: body)), in: folder,
+            launcher: ["/usr/bin/env", "NOTIFY_SOCKET=\(manager.name)"])
+        #expect(try manager.next() == "READY=1")
+        let filled = try RunningProcess.run(["-c", Self.filling, manager.name], of: "/usr/bin/python3")
+        try #require(filled.status == 0, "\(filled.errors)")
+        proxy.process.signal(SIGTERM)
+        try waitUntil("the first signal is taken") { try !proxy.process.hasPending(SIGTERM) }
+        proxy.process.signal(SIGTERM)
+        let result = try withExtendedLifetime(manager) { try proxy.process.result() }
+        #expect(result.status == 1, "\(result.errors)")
+        #expect(result.errors.contains("stopping took too long"), "\(result.errors)")
+    }
+
+    /// Sends words to a socket of datagrams until it takes no more; each sender has room for one at least.
+    private static let filling = """
+        import socket, sys
+        while True:
+            sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            sender.setblocking(False)
+            try:
+                sender.sendto(b"x", sys.argv[1])
+            except BlockingIOError:
+                break
+        """
 }

@@ -141,6 +141,52 @@ private func end(_ pid: pid_t) throws {
         #expect(try proxy.process.terminate().status == 0)
     }
 
+    @Test func `while a successor starts, no other one is started`() throws {
+        let proxy = try ServedProxy(origin(), in: TemporaryFolder())
+        let file = "\(proxy.folder.path)/dictum.yaml"
+        try FileManager.default.removeItem(atPath: file)
+        // The pipe has no writer, so opening it never returns.
+        try #require(RunningProcess.run([file], of: "/usr/bin/mkfifo").status == 0)
+        proxy.process.signal(SIGUSR2)
+        _ = try proxy.process.waitFor("started the successor, process")
+        proxy.process.signal(SIGUSR2)
+        var log = ""
+        try waitUntil("the second signal is taken") {
+            log = try proxy.process.waitFor("SIGUSR2")
+            return log.matches(of: /SIGUSR2/).count == 2
+        }
+        #expect(log.contains("SIGUSR2 again: the successor is still starting"), "\(log)")
+        let pids = log.matches(of: /successor, process ([0-9]+)/).compactMap { pid_t($0.output.1) }
+        #expect(pids.count == 1, "\(log)")
+        for pid in pids { kill(pid, SIGKILL) }
+        _ = try proxy.process.waitFor("this process continues")
+        #expect(try proxy.process.terminate().status == 0)
+    }
+
+    @Test func `after a hand-over the first signal to end cuts no request off, and the second does`() throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let slow = try Origin { _, connection in
+            connection.send(wire("HTTP/1.1 200 OK", "Content-Length: \(body.count)") + body.prefix(100))
+            gate.wait()
+        }
+        let proxy = try ServedProxy(slow, in: TemporaryFolder())
+        let client = try WireSocket(port: proxy.port)
+        client.send("GET /feed HTTP/1.1\r\nHost: api.test\r\n\r\n")
+        _ = try client.receiveHead()
+        proxy.process.signal(SIGUSR2)
+        let pid = try proxy.process.awaitSuccessor()
+        proxy.process.signal(SIGTERM)
+        // Of two signals that wait, the one with the lower number is taken first.
+        try waitUntil("the first signal is taken") { try !proxy.process.hasPending(SIGTERM) }
+        proxy.process.signal(SIGINT)
+        let result = try proxy.process.result()
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.errors.contains("SIGINT again: stopping at once"), "\(result.errors)")
+        #expect(!result.errors.contains("SIGTERM again"), "\(result.errors)")
+        try end(pid)
+    }
+
     @Test func `a successor that closes its pipe without a report, and lives on, is ended`() throws {
         let folder = try TemporaryFolder()
         let program = "\(folder.path)/program"

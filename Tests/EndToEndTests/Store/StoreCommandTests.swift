@@ -108,6 +108,19 @@ internal import Testing
                 && text.contains(":\(digests[0].base64):"))
     }
 
+    @Test func `versions are listed under their own title, and the newest of each chain first`() throws {
+        let store = try FilledStore()
+        try store.admit([1, 2], path: "/b")
+        try store.admit([3, 4], path: "/a")
+        let lines = try store.run("list", "--versions").text.split(separator: "\n")
+        try #require(lines.count == 6, "\(lines)")
+        #expect(lines[0].hasPrefix("DIGEST ") && lines[0].contains("  URL  "), "\(lines[0])")
+        for (line, number) in zip(lines[1...4], [4, 3, 2, 1]) {
+            #expect(line.hasPrefix("\(FilledStore.body(number).digest.hex.prefix(16)) "), "\(line)")
+        }
+        #expect(lines[5] == "2 chains, 4 versions, 1.6 KiB")
+    }
+
     @Test func `a version that two arguments name is removed once`() throws {
         let store = try FilledStore()
         try store.admit([1, 2])

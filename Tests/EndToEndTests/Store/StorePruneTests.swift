@@ -149,6 +149,17 @@ internal import Testing
         #expect(try report("prune", config: file).count == 0)
     }
 
+    @Test func `a command that has nothing to remove leaves the file as it is`() throws {
+        try store.admit([1, 2], path: "/feed")
+        try store.sqlite(
+            "INSERT INTO body (bytes) VALUES (zeroblob(3000000)); DELETE FROM body WHERE length(bytes) > 2000000"
+        )
+        #expect(try report("prune").count == 0)
+        #expect(try #require(store.folder.read("store.sqlite")).count > 3_000_000)
+        #expect(try report("rm", "--path", "/feed").count == 2)
+        #expect(try #require(store.folder.read("store.sqlite")).count < 1_000_000)
+    }
+
     @Test func `the max_age of the present route ends what was kept for longer`() throws {
         try store.admit([1], path: "/feed", now: now - 7_000)
         try store.admit([2], path: "/other", now: now - 7_000)

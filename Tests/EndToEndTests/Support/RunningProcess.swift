@@ -145,9 +145,16 @@ final class RunningProcess: Sendable {
     func signal(_ number: Int32) { ending.signal(number, to: pid) }
 
     /// True if it runs and blocks a signal.
-    func blocks(_ signal: Int32) throws -> Bool {
+    func blocks(_ signal: Int32) throws -> Bool { try has(signal, in: "SigBlk") }
+
+    /// True if it runs, and has not yet taken a signal that was sent to it.
+    func hasPending(_ signal: Int32) throws -> Bool { try has(signal, in: "ShdPnd") }
+
+    /// True if it runs, and a set of signals in its status (proc_pid_status(5)) has this one.
+    private func has(_ signal: Int32, in set: String) throws -> Bool {
         let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
-        let mask = try #require(status.firstMatch(of: /SigBlk:\s*([0-9a-f]+)/)).output.1
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("\(set):") })
+        let mask = try #require(line.split(separator: "\t").last)
         return try #require(UInt64(mask, radix: 16)) >> UInt64(signal - 1) & 1 == 1
     }
 
