@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Primitives
 internal import TestSupport
 internal import Testing
@@ -100,5 +101,128 @@ internal import Testing
         let notes = journal.wait { !$0.isEmpty }
         #expect(notes == ["failed http2 \(failure)"])
         withExtendedLifetime(peer) {}
+    }
+
+    /// A dialer to one server, on a loop of its own.
+    private final class Dialing {
+        private let loop = EventLoop(label: "test.dialer")
+        private let token = Guarded(Token.none)
+        private let target: UpstreamTarget
+
+        init(to endpoint: Endpoint, _ change: (inout ClientSettings) -> Void = { _ in }) {
+            var settings = ClientSettings()
+            change(&settings)
+            target = UpstreamTarget(scheme: .http, authority: "a", endpoint: endpoint)
+            loop.call { [settings, token] core in
+                let dialer = ClientDialer(settings: settings, protocols: .http2, core: core)
+                token.withLock { $0 = core.add(Holder(dialer)) }
+            }
+        }
+
+        deinit { loop.stop() }
+
+        func onLoop(_ body: @escaping @Sendable (ClientDialer, UpstreamTarget) -> Void) {
+            let token = token.withLock { $0 }
+            loop.execute { [target] core in
+                if let dialer = core.handler(token, as: Holder.self)?.dialer { body(dialer, target) }
+            }
+        }
+
+        /// Begins a request; returns what its handler is told.
+        func begin(_ method: String = "GET") throws -> Journal {
+            let head = try #require(try parseRequest("\(method) / HTTP/1.1\r\nHost: a\r\n\r\n"))
+            let journal = Journal()
+            onLoop { dialer, target in
+                dialer.connect(to: target, fresh: false) { result in
+                    guard case .success(let connection) = result else { return journal.note("failed") }
+                    connection.begin(head, handler: TestResponse(journal))
+                }
+            }
+            return journal
+        }
+    }
+
+    private func outcome(_ journal: Journal) -> [String] {
+        journal.wait { $0.contains { $0 == "end" || $0.hasPrefix("failed") } }
+    }
+
+    @Test(arguments: [(false, "failed response-timeout"), (true, "failed idle-timeout")])
+    func `a head or a body that does not come over HTTP/2 in time is a time-out`(
+        hasHead: Bool, last: String
+    ) throws {
+        let server = try TestServer { request in
+            if hasHead { request.connection.start(testHead(), body: .chunked) }
+        }
+        let dialing = Dialing(to: server.endpoint) { settings in
+            settings.responseTimeout = hasHead ? 600_000 : 300
+            settings.idleTimeout = hasHead ? 300 : 600_000
+        }
+        #expect(try outcome(dialing.begin()).last == last)
+    }
+
+    @Test func `a body of known length that drips over HTTP/2 is a time-out`() throws {
+        let server = try TestServer { $0.connection.start(testHead(), body: .length(100_000)) }
+        let dialing = Dialing(to: server.endpoint) { settings in
+            settings.idleTimeout = 300
+            settings.bodyRate = 1000
+        }
+        let journal = try dialing.begin()
+        #expect(journal.wait(for: "head 200 length(100000)"))
+        var sent = 0
+        while sent < 500, !journal.all.contains(where: { $0.hasPrefix("failed") }) {
+            server.withRequest { $0.connection.write("x".utf8.span) }
+            usleep(20_000)
+            sent += 1
+        }
+        #expect(sent < 500)
+        #expect(outcome(journal).last == "failed idle-timeout")
+    }
+
+    @Test func `a connection over HTTP/2 that idles is closed when its time is over`() throws {
+        let server = try TestServer { $0.answer("hello") }
+        let dialing = Dialing(to: server.endpoint) { $0.keepAliveTimeout = 200 }
+        #expect(try outcome(dialing.begin()).last == "end")
+        #expect(server.awaitConnections(0))
+        withExtendedLifetime(dialing) {}
+    }
+
+    @Test func `what is idle is closed when that is asked for`() throws {
+        let server = try TestServer { $0.answer("hello") }
+        let dialing = Dialing(to: server.endpoint) { $0.keepAliveTimeout = 600_000 }
+        #expect(try outcome(dialing.begin()).last == "end")
+        #expect(server.count.current == 1)
+        dialing.onLoop { dialer, _ in dialer.closeIdle() }
+        #expect(server.awaitConnections(0))
+        withExtendedLifetime(dialing) {}
+    }
+
+    @Test func `the response to a HEAD over HTTP/2 has no body, whatever its length says`() throws {
+        let server = try TestServer { request in
+            var head = testHead()
+            head.headers.append(.contentLength, "5")
+            request.connection.start(head, body: .none)
+            request.connection.finish()
+        }
+        let dialing = Dialing(to: server.endpoint)
+        let lines = outcome(try dialing.begin("HEAD"))
+        #expect(lines == ["head 200 none", "end"])
+    }
+
+    @Test func `a connection that is given up while it is made is closed, and nobody is told`() throws {
+        let upstream = try TestUpstream()
+        let dialing = Dialing(to: upstream.endpoint)
+        let journal = Journal()
+        let gate = Gate()
+        dialing.onLoop { dialer, target in
+            dialer.connect(to: target, fresh: false) { _ in journal.note("told") }
+            // The other side has it before the loop looks at it again.
+            gate.wait()
+            dialer.cancel()
+        }
+        let peer = try upstream.accept()
+        gate.open()
+        #expect(peer.readToEnd() == ("", .closed))
+        #expect(journal.all == [])
+        withExtendedLifetime(dialing) {}
     }
 }

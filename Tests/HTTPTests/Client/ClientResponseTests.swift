@@ -110,4 +110,18 @@ struct ClientResponseTests {
     func `a connection that ends before the head is whole gives no answer`(part: String) throws {
         #expect(try outcome(of: part, closing: true).last == "failed closed")
     }
+
+    @Test func `a switch of protocols that names none is malformed, also for a request that asked for one`()
+        throws
+    {
+        let upstream = try TestUpstream()
+        let client = TestClient()
+        let exchange = try client.begin(
+            "GET / HTTP/1.1\r\nHost: a\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().hasPrefix("GET / "))
+        peer.send("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\n\r\n")
+        peer.closeWriting()
+        #expect(exchange.outcome() == ["new", "failed malformed"])
+    }
 }

@@ -200,4 +200,44 @@ struct ClientStreamingTests {
         // Without a length the reset leaves open whether the body was complete.
         #expect(exchange.outcome().suffix(2) == ["all", length.isEmpty ? "failed truncated" : "end"])
     }
+
+    @Test func `an answer without a length lasts longer than its time-out while it goes on`() throws {
+        var settings = ClientSettings()
+        settings.idleTimeout = 2_000
+        let upstream = try TestUpstream()
+        let client = TestClient(settings)
+        let exchange = try client.begin(to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().hasPrefix("GET / "))
+        peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+        // Longer than the time-out, in pieces that are each well within it.
+        for _ in 0..<60 {
+            usleep(50_000)
+            peer.send("1\r\nx\r\n")
+        }
+        peer.send("0\r\n\r\n")
+        #expect(exchange.outcome().suffix(2) == ["body " + String(repeating: "x", count: 60), "end"])
+    }
+
+    @Test func `a tunnel may be silent for longer than a body, and each direction has its own end`() throws {
+        var settings = ClientSettings()
+        settings.idleTimeout = 300
+        let upstream = try TestUpstream()
+        let client = TestClient(settings)
+        let exchange = try client.begin(
+            "GET / HTTP/1.1\r\nHost: a\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", to: upstream.endpoint)
+        let peer = try upstream.accept()
+        #expect(peer.readHead().hasPrefix("GET / "))
+        peer.send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n")
+        #expect(exchange.journal.wait(for: "switched 101"))
+        #expect(peer.isQuiet(milliseconds: 1_000))
+        exchange.onLoop { response in
+            response.connection?.write("hi".utf8.span)
+            response.connection?.finish(trailers: Headers())
+        }
+        #expect(peer.readToEnd() == ("hi", .closed))
+        peer.send("late")
+        peer.closeWriting()
+        #expect(exchange.outcome() == ["new", "switched 101", "body late", "end"])
+    }
 }

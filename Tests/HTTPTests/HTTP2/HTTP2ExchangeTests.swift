@@ -237,6 +237,17 @@ internal import Testing
         #expect(server.awaitConnections(0))
     }
 
+    @Test func `what does not drain is lost to the stop, and its handler told so`() throws {
+        let server = try TestServer { _ in }
+        let peer = try HTTP2Peer(server)
+        peer.request(1, "/slow")
+        #expect(server.journal.wait(for: "begin /slow"))
+        server.stop()
+        server.abortAll()
+        let lines = server.journal.wait { $0.count == 3 }
+        #expect(lines == ["begin /slow", "aborted /slow stopped", "drained all"])
+    }
+
     @Test func `a server that stops serves what is under way, and takes no more`() throws {
         let server = try TestServer { request in
             if request.path == "/slow" {

@@ -356,6 +356,8 @@ internal import Testing
         peer.send(
             Kind.headers, 5, stream: 201, payload: pseudo + long + [UInt8](repeating: 0xbe, count: 8_000))
         #expect(peer.ending() == .enhanceYourCalm)
+        #expect(server.awaitConnections(0), "though the client does not close")
+        withExtendedLifetime(peer) {}
     }
 
     @Test func `requests that are refused again and again end the connection`() throws {

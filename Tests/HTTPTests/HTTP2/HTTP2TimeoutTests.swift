@@ -119,6 +119,15 @@ internal import Testing
             request.connection.finish()
         }
         let peer = try HTTP2Peer(server, settings: [(4, 0)])
+        try openTunnel(peer)
+        // Longer than a body may wait for room.
+        usleep(600_000)
+        peer.send(Kind.windowUpdate, stream: 1, payload: HTTP2Peer.number(20_000))
+        #expect(peer.response(1)?.body.count == 20_000)
+    }
+
+    /// Asks for a tunnel on the first stream, and waits until it is open.
+    private func openTunnel(_ peer: HTTP2Peer) throws {
         peer.send(
             Kind.headers, 4, stream: 1,
             payload: HTTP2Peer.block([
@@ -126,10 +135,129 @@ internal import Testing
                 (":authority", "a"),
             ]))
         _ = try #require(peer.readFrame { $0.type == Kind.headers })
+    }
+
+    @Test(arguments: [true, false])
+    func `a tunnel lives as long as bytes pass in either direction`(isClients: Bool) throws {
+        let server = try TestServer(
+            settings {
+                ($0.idleTimeout, $0.tunnelTimeout) = (800, 2_000)
+            }
+        ) { request in
+            _ = request.connection.switchProtocols(testHead())
+        }
+        let peer = try HTTP2Peer(server)
+        try openTunnel(peer)
+        // Longer than the time-out, in pieces that are each well within it.
+        for _ in 0..<60 {
+            usleep(50_000)
+            if isClients {
+                peer.data(1, wire("x"))
+            } else {
+                server.withRequest { $0.connection.write("x".utf8.span) }
+            }
+        }
+        server.withRequest { request in
+            request.connection.write("end".utf8.span)
+            request.connection.finish()
+        }
+        let passed = isClients ? "" : String(repeating: "x", count: 60)
+        #expect(peer.response(1)?.text == passed + "end")
+    }
+
+    @Test(arguments: [[], [("content-length", "0")]])
+    func `an upload has its time from its beginning`(fields: [(String, String)]) throws {
+        let server = try TestServer(settings { $0.idleTimeout = 4_000 }) { request in
+            if request.framing.hasBody {
+                request.onEnd = { $0.answer("\($0.body.count)") }
+            } else {
+                request.answer("none")
+            }
+        }
+        let peer = try HTTP2Peer(server)
+        peer.request(1, method: "POST", fields, endsStream: false)
+        // Some looks at the open streams are due before, each after an eighth of the time.
+        usleep(1_200_000)
+        peer.data(1, fields.isEmpty ? wire("hello") : [], endsStream: true)
+        #expect(peer.response(1)?.text == (fields.isEmpty ? "5" : "none"))
+    }
+
+    @Test func `after a pause the client has as much time as before`() throws {
+        let server = try TestServer(settings { $0.idleTimeout = 3_000 }) { request in
+            request.connection.pauseRequest()
+            request.onEnd = { $0.answer($0.text) }
+        }
+        let peer = try HTTP2Peer(server)
+        peer.request(1, method: "POST", endsStream: false)
+        peer.data(1, wire("hello"))
+        #expect(server.journal.wait(for: "begin /"))
+        usleep(3_500_000)
+        server.withRequest { $0.connection.resumeRequest() }
+        // Some looks at the open streams are due before, each after an eighth of the time.
+        usleep(800_000)
+        peer.data(1, wire("world"), endsStream: true)
+        #expect(peer.response(1)?.text == "helloworld")
+    }
+
+    @Test func `the time for the first request is not that for the next one`() throws {
+        let server = try TestServer(settings { $0.headTimeout = 300 }) { $0.answer("x") }
+        let peer = try server.whileHeld {
+            let peer = try HTTP2Peer(server)
+            peer.request(1)
+            return peer
+        }
+        #expect(peer.response(1)?.text == "x")
+        usleep(900_000)
+        peer.request(3)
+        #expect(peer.response(3)?.text == "x")
+    }
+
+    @Test func `a connection idles for its own time, though a look at its streams was due before`() throws {
+        let server = try TestServer(settings { $0.idleTimeout = 800 }) { _ in }
+        let peer = try HTTP2Peer(server)
+        for stream: Int32 in [1, 3] {
+            peer.request(stream, "/\(stream)")
+            #expect(server.journal.wait(for: "begin /\(stream)"))
+            // In another turn than its beginning, so that the look is due after an eighth of the time.
+            server.withRequest { $0.answer("x") }
+            #expect(peer.response(stream)?.text == "x")
+            usleep(500_000)
+        }
+        #expect(!peer.frames.contains { $0.type == Kind.goAway })
+    }
+
+    @Test func `a closed window ends no connection while nothing waits for it`() throws {
+        let server = try TestServer(settings { $0.idleTimeout = 300 }) { request in
+            guard request.path == "/full" else { return }
+            request.connection.start(testHead(), body: .length(65_535))
+            request.connection.write([UInt8](repeating: 1, count: 65_535).span)
+            request.connection.finish()
+        }
+        // The first response takes the whole window of the connection.
+        let peer = try HTTP2Peer(server, settings: [(4, 1 << 30)])
+        peer.request(1, "/full")
+        #expect(peer.response(1)?.body.count == 65_535)
+        peer.request(3, "/slow")
+        #expect(server.journal.wait(for: "begin /slow"))
         // Longer than a body may wait for room.
-        usleep(600_000)
-        peer.send(Kind.windowUpdate, stream: 1, payload: HTTP2Peer.number(20_000))
-        #expect(peer.response(1)?.body.count == 20_000)
+        usleep(1_200_000)
+        peer.send(Kind.windowUpdate, payload: HTTP2Peer.number(65_535))
+        server.withRequest { $0.answer("late") }
+        #expect(peer.response(3)?.text == "late")
+    }
+
+    @Test func `one stream without room in the connection's window is enough to lose it`() throws {
+        let server = try TestServer(settings { $0.idleTimeout = 300 }) { request in
+            guard request.path == "/one" else { return }
+            request.connection.start(testHead(), body: .chunked)
+            request.connection.write(Noise.bytes(100_000, seed: 1).span)
+        }
+        let peer = try HTTP2Peer(server, settings: [(4, 1 << 30)])
+        peer.request(1, "/one")
+        peer.request(3, "/silent")
+        #expect(server.journal.wait(for: "aborted /one timedOut"))
+        #expect(server.journal.wait(for: "aborted /silent timedOut"))
+        #expect(peer.ending() == .enhanceYourCalm)
     }
 
     @Test func `a client that leaves no room for all its streams together loses the connection`() throws {

@@ -79,4 +79,51 @@ import Testing
         let turns = test.accepted.withLock { $0.flatMap { zip($0.dropFirst(), $0).map { $0 - $1 } } }
         #expect(turns.max() ?? .max <= Listener.acceptsMax)
     }
+
+    private final class Holder: Handler {
+        let listener: Listener
+
+        init(_ listener: Listener) { self.listener = listener }
+    }
+
+    private final class Reference {
+        private(set) weak var listener: Listener?
+
+        init(_ listener: Listener?) { self.listener = listener }
+    }
+
+    @Test func `a listener that has stopped hears nothing more of a socket that somebody else holds, too`()
+        throws
+    {
+        let socket = try ListeningSocket.open(.ip(try loopback(), port: 0), count: 1)[0]
+        let loop = EventLoop(label: "test.listener")
+        defer { loop.stop() }
+        let turns = Guarded(0)
+        let added = loop.call { core -> Token in
+            let listener = Listener(
+                sockets: [socket], application: Silent(), settings: ServerSettings(), count: ConnectionCount()
+            )
+            listener.start(on: core)
+            core.turnEnded = { _ in turns.withLock { $0 += 1 } }
+            return core.add(Holder(listener))
+        }
+        let token = try #require(added)
+        loop.execute { core in core.handler(token, as: Holder.self)?.listener.stop(core) {} }
+        loop.call { _ in }
+        // It waits at the socket, which this test still holds.
+        let client = try WireSocket(to: socket.endpoint)
+        let before = turns.withLock { $0 }
+        for _ in 0..<50 {
+            loop.call { _ in }
+            usleep(2_000)
+        }
+        #expect(turns.withLock { $0 } - before < 200, "the loop turns for these calls alone")
+        let isGone = loop.call { core -> Bool in
+            let reference = Reference(core.handler(token, as: Holder.self)?.listener)
+            core.remove(token)
+            return reference.listener == nil
+        }
+        #expect(isGone == true, "and the loop holds it no more")
+        withExtendedLifetime((client, socket)) {}
+    }
 }

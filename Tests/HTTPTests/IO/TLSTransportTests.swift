@@ -138,6 +138,14 @@ import Testing
         _ = cut.server.take(&outcome)
         #expect(outcome == .cutOff)
     }
+
+    @Test func `a client that may be a replay gets no further record once it has 32 KiB`() {
+        var early = TLSEarlyData()
+        early.responded(32 * 1024 - 1)
+        #expect(early.mayRespond)
+        early.responded(1)
+        #expect(!early.mayRespond)
+    }
 }
 
 /// The end of a connection without TLS's closure alert.

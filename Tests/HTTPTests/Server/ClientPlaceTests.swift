@@ -48,4 +48,18 @@ struct ClientPlaceTests {
         }
         #expect(server.awaitConnections(0))
     }
+
+    @Test func `who is one too many for its client at a TLS port is closed without a word`() throws {
+        let certificates = try TestCertificates()
+        let files = TLSServerSettings.Files(
+            certificate: certificates.file("server.pem"), privateKey: certificates.file("server.key"))
+        let tls = try TLSServer(TLSServerSettings(certificates: [files]), ticketKeys: TLSTicketKeys())
+        let server = try TestServer(settings { $0.tls = tls }) { $0.answer("ok") }
+        let silent = try (0..<2).map { _ in try server.connect() }
+        #expect(server.awaitConnections(2))
+        #expect(try server.connect().readToEnd().text == "")
+        #expect(server.journal.wait(for: "refuse tooManyConnectionsOfClient"), "it is counted")
+        #expect(server.awaitConnections(2), "it takes no place")
+        withExtendedLifetime((silent, certificates)) {}
+    }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -279,5 +280,79 @@ struct ServerEndTests {
         server.abortAll()
         #expect(peer.readToEnd() == ("", .reset))
         #expect(server.journal.wait { $0.count == 3 } == ["begin /", "drained all", "aborted / stopped"])
+    }
+
+    @Test func `a client that says no more is answered for as long as the answer goes on`() throws {
+        let server = try TestServer { $0.connection.start(testHead(), body: .chunked) }
+        let peer = try server.connect()
+        peer.send(Self.get)
+        peer.closeWriting()
+        #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
+        // Longer than such a client is waited for, in pieces that come well within that time.
+        for _ in 0..<60 {
+            usleep(50_000)
+            server.withRequest { $0.connection.write("x".utf8.span) }
+        }
+        server.withRequest { $0.connection.finish() }
+        let (text, ending) = peer.readToEnd()
+        #expect(text == String(repeating: "1\r\nx\r\n", count: 60) + "0\r\n\r\n")
+        #expect(ending == .closed)
+    }
+
+    @Test func `who was promised to be kept and sends nothing more does not hold up the stop`() throws {
+        var settings = ServerSettings()
+        settings.keepAliveTimeout = 600_000
+        let server = try TestServer(settings) { $0.connection.start(testHead(), body: .length(2)) }
+        let peer = try server.connect()
+        peer.send(Self.get)
+        #expect(!peer.readHead().contains("Connection: close"))
+        server.stop()
+        server.withRequest { request in
+            request.connection.write("ok".utf8.span)
+            request.connection.finish()
+        }
+        #expect(peer.readToEnd() == ("ok", .closed))
+        #expect(server.journal.wait(for: "drained all"))
+    }
+
+    private static func makeTLS() throws -> TLSServer {
+        let certificates = try TestCertificates()
+        defer { withExtendedLifetime(certificates) {} }
+        let files = TLSServerSettings.Files(
+            certificate: certificates.file("server.pem"), privateKey: certificates.file("server.key"))
+        return try TLSServer(TLSServerSettings(certificates: [files]), ticketKeys: TLSTicketKeys())
+    }
+
+    @Test func `a handshake that is awaited only after the stop holds it up for a moment, too`() throws {
+        var settings = ServerSettings()
+        settings.tls = try Self.makeTLS()
+        settings.acceptsProxyHeader = { _ in true }
+        settings.headTimeout = 600_000
+        let server = try TestServer(settings) { $0.answer("ok") }
+        let silent = try server.connect()
+        #expect(server.awaitConnections(1))
+        server.stop()
+        silent.send("PROXY UNKNOWN\r\n")
+        #expect(server.journal.wait(for: "drained all"))
+        withExtendedLifetime(silent) {}
+    }
+
+    @Test(arguments: [true, false])
+    func `who has not come as far as a request is closed when the time for draining is over`(isTLS: Bool)
+        throws
+    {
+        var settings = ServerSettings()
+        settings.headTimeout = 600_000
+        if isTLS {
+            settings.tls = try Self.makeTLS()
+        } else {
+            settings.acceptsProxyHeader = { _ in true }
+        }
+        let server = try TestServer(settings) { $0.answer("ok") }
+        let silent = try server.connect()
+        #expect(server.awaitConnections(1))
+        server.abortAll()
+        #expect(silent.readToEnd() == ("", .closed))
+        #expect(server.awaitConnections(0))
     }
 }

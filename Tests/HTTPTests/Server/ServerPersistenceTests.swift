@@ -129,4 +129,22 @@ struct ServerPersistenceTests {
         #expect(ending == .closed)
         #expect(server.journal.all == ["begin /1"])
     }
+
+    @Test func `an answer that filled the output leaves room for the next one`() throws {
+        let piece = [UInt8](repeating: 0x78, count: 12_000)
+        let server = try TestServer { request in
+            request.journal.note("room \(request.connection.canWrite)")
+            request.connection.start(testHead(), body: .length(36_000))
+            // Together they are more than may wait, and none is large enough to be written at once.
+            for _ in 0..<3 { request.connection.write(piece.span) }
+            request.connection.finish()
+        }
+        let peer = try server.connect()
+        for _ in 0..<2 {
+            peer.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(peer.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
+            #expect(peer.read(36_000).utf8.count == 36_000)
+        }
+        #expect(server.journal.all == ["begin /", "room true", "begin /", "room true"])
+    }
 }

@@ -103,4 +103,19 @@ struct ServerRefusalTests {
         #expect(next.readHead().hasPrefix("HTTP/1.1 200 OK\r\n"))
         withExtendedLifetime(refused) {}
     }
+
+    @Test func `who is one too many at a TLS port is closed without a word`() throws {
+        let certificates = try TestCertificates()
+        let files = TLSServerSettings.Files(
+            certificate: certificates.file("server.pem"), privateKey: certificates.file("server.key"))
+        var settings = ServerSettings()
+        settings.tls = try TLSServer(TLSServerSettings(certificates: [files]), ticketKeys: TLSTicketKeys())
+        settings.connectionsMax = 1
+        let server = try TestServer(settings) { $0.answer("ok") }
+        let silent = try server.connect()
+        #expect(server.awaitConnections(1))
+        #expect(try server.connect().readToEnd().text == "")
+        #expect(server.journal.wait(for: "refuse tooManyConnections"), "it is counted")
+        withExtendedLifetime((silent, certificates)) {}
+    }
 }

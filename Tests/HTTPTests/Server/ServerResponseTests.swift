@@ -213,4 +213,22 @@ struct ServerResponseTests {
         #expect(text == "HTTP/1.1 204 No Content\r\nDate: then\r\nConnection: close\r\n\r\n")
         #expect(ending == .closed)
     }
+
+    @Test func `a response that filled the output and is taken back leaves room for another`() throws {
+        let piece = [UInt8](repeating: 0x78, count: 12_000)
+        let server = try TestServer { request in
+            request.connection.start(testHead(), body: .chunked)
+            // Together they are more than may wait, and none is large enough to be written at once.
+            for _ in 0..<3 { request.connection.write(piece.span) }
+            request.journal.note("room \(request.connection.canWrite)")
+            request.journal.note("withdrawn \(request.connection.withdraw())")
+            request.journal.note("room \(request.connection.canWrite)")
+            request.answer("ok")
+        }
+        let peer = try server.connect()
+        peer.send(Self.get)
+        #expect(peer.readHead() == "HTTP/1.1 200 OK\r\nDate: then\r\nContent-Length: 2\r\n\r\n")
+        #expect(peer.read(2) == "ok")
+        #expect(server.journal.all == ["begin /", "room false", "withdrawn true", "room true"])
+    }
 }

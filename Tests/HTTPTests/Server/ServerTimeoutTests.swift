@@ -240,4 +240,47 @@ struct ServerTimeoutTests {
         #expect(server.awaitConnections(0))
         #expect(peer.countToEnd().ending == .reset)
     }
+
+    @Test func `a client that reads nothing is reset where no minimum rate is set, too`() throws {
+        let server = try TestServer(
+            settings {
+                $0.idleTimeout = 300
+                $0.bodyRate = 0
+            }
+        ) { request in
+            request.connection.start(testHead(), body: .chunked)
+            request.connection.write([UInt8](repeating: 0x78, count: 32 << 20).span)
+            request.connection.finish()
+        }
+        let peer = try server.connect(receiveBuffer: 16 * 1024)
+        peer.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(server.journal.wait(for: "begin /"))
+        #expect(server.awaitConnections(0))
+        withExtendedLifetime(peer) {}
+    }
+
+    @Test(arguments: [true, false])
+    func `a tunnel lives as long as bytes pass in either direction`(isClients: Bool) throws {
+        let server = try TestServer(settings { $0.tunnelTimeout = 2_000 }) { request in
+            _ = request.connection.switchProtocols(ResponseHead(status: .switchingProtocols))
+        }
+        let peer = try server.connect()
+        peer.send("GET / HTTP/1.1\r\nHost: a\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n")
+        #expect(peer.readHead().hasPrefix("HTTP/1.1 101 "))
+        // Longer than the time-out, in pieces that are each well within it.
+        for _ in 0..<60 {
+            usleep(50_000)
+            if isClients {
+                peer.send("x")
+            } else {
+                server.withRequest { $0.connection.write("x".utf8.span) }
+            }
+        }
+        server.withRequest { request in
+            request.connection.write("end".utf8.span)
+            request.connection.finish()
+        }
+        let passed = isClients ? "" : String(repeating: "x", count: 60)
+        #expect(peer.readToEnd().text == passed + "end")
+    }
 }

@@ -24,7 +24,7 @@ final class TestClient: Sendable {
     /// With `atEndOfTurn` it begins where handlers are attended to, just before deadlines are looked at.
     func begin(
         _ head: String = "GET / HTTP/1.1\r\nHost: a\r\n\r\n", framing: BodyFraming = .none,
-        to endpoint: Endpoint,
+        to endpoint: Endpoint, scheme: UpstreamTarget.Scheme = .http, authority: String? = nil,
         fresh: Bool = false, atEndOfTurn: Bool = false,
         prepare: @escaping @Sendable (TestResponse) -> Void = { _ in },
         then: @escaping @Sendable (TestResponse, ConnectionPool) -> Void = { _, _ in }
@@ -37,7 +37,8 @@ final class TestClient: Sendable {
             prepare(response)
             let begin = {
                 do throws(SystemError) {
-                    let target = UpstreamTarget(scheme: .http, authority: endpoint.text, endpoint: endpoint)
+                    let target = UpstreamTarget(
+                        scheme: scheme, authority: authority ?? endpoint.text, endpoint: endpoint)
                     let connection = try pool.connection(from: pool.targetPool(for: target), fresh: fresh)
                     journal.note(connection.isReused ? "reused" : "new")
                     response.connection = connection

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import Proxy
@@ -106,5 +107,23 @@ import Testing
     ) {
         let found = mistakes("listeners: [{address: \"\(one)\"}, {address: \"\(other)\"}]")
         #expect(found.contains { $0.contains("overlaps") } == isTaken, "\(found)")
+    }
+
+    @Test func `a field that both request_id and client_subject_field fill is told`() throws {
+        let certificates = try TestCertificates()
+        let listener = """
+            listeners:
+              - address: "127.0.0.1:1"
+                tls:
+                  certificate: \(certificates.file("server.pem"))
+                  private_key: \(certificates.file("server.key"))
+                  client_ca: \(certificates.file("ca.pem"))
+                  client_subject_field: X-Request-ID
+            """
+        let words = "client_subject_field is the field of request_id, which is set in its place"
+        let found = try warnings(listener)
+        #expect(found.count == 1 && found[0].hasSuffix(words), "\(found)")
+        #expect(try warnings(listener + "\nrequest_id: X-Trace") == [])
+        withExtendedLifetime(certificates) {}
     }
 }

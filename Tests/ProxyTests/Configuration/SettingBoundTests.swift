@@ -41,4 +41,15 @@ struct SettingBoundTests {
         #expect(TrustedNetwork("::/128") != nil && TrustedNetwork("::/129") == nil)
         #expect(TrustedNetwork("::ffff:10.0.0.0/32") == nil)
     }
+
+    @Test func `a prefix to strip has at most 1024 bytes`() {
+        #expect(PathPrefix("/" + String(repeating: "a", count: 1023)) != nil)
+        #expect(PathPrefix("/" + String(repeating: "a", count: 1024)) == nil)
+    }
+
+    @Test func `a path has at most 4096 bytes`() {
+        let longest = String(repeating: "a", count: 4096)
+        #expect(mistakes("store: {path: \"\(longest)\"}") == [])
+        #expect(mistakes("store: {path: \"a\(longest)\"}").count == 1)
+    }
 }
