@@ -16,8 +16,8 @@ final class SharedParts: Sendable {
     let budgets: Budgets
     /// The client of the store that several proxies share, if there is one.
     let redis: RedisClient?
-    let loopCount: Int
-    let resolver: NameResolver
+    /// What the upstreams of all configurations have in common.
+    let upstreams: UpstreamGroups.Shared
     let coding: CodingResources
     let gain: GainSampler
     let linkRegistry: LinkRegistry
@@ -41,7 +41,6 @@ final class SharedParts: Sendable {
     let clientRates = ClientRates()
     let clientResources: ClientResources
     let places: UpstreamPlaces
-    let idleConnections = ConnectionCount()
     let variants = VariantCounts()
     /// The entity tags that upstreams made weak themselves, by their resources.
     let weakTags = OriginNotes()
@@ -55,7 +54,7 @@ final class SharedParts: Sendable {
 
     init(
         _ configuration: Configuration, budgets: Budgets, store: DictionaryStore, redis: RedisClient?,
-        loopCount: Int, resolver: NameResolver,
+        upstreams: UpstreamGroups.Shared,
         report: @escaping @Sendable (OperatorEvent) -> Void, events: RecentEvents, links: LinkTerms
     ) {
         started = configuration
@@ -63,8 +62,7 @@ final class SharedParts: Sendable {
         self.budgets = budgets
         self.redis = redis
         places = UpstreamPlaces(UpstreamPlaces.Limits(configuration))
-        self.loopCount = max(1, loopCount)
-        self.resolver = resolver
+        self.upstreams = upstreams
         self.report = report
         self.events = events
         let worker = BackgroundWorker()
@@ -72,7 +70,7 @@ final class SharedParts: Sendable {
             preparedBytes: budgets[.prepared], cacheBytes: budgets[.deltas],
             verify: configuration.compression.verify, worker: worker)
         coding = CodingResources(
-            pool: CompressionPool(width: loopCount), memory: MemoryBudget(bytes: budgets[.coding]),
+            pool: CompressionPool(width: upstreams.loopCount), memory: MemoryBudget(bytes: budgets[.coding]),
             deltas: deltas,
             report: report)
         IdleContexts.limit(to: budgets[.contexts])
