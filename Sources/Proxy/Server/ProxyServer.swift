@@ -77,7 +77,7 @@ package final class ProxyServer: Sendable {
             logThreshold: logThreshold ?? LogThreshold(context.configuration.log.level),
             counters: LoopCounterReader(parts).read)
         names = NameWatches(context.upstreams) { [parts] in
-            for part in parts { part.perform { own, _ in own.refreshUpstreams() } }
+            for part in parts { part.perform { own, _ in own.proxy.refreshUpstreams() } }
         }
         context.shared.redis?.start(requestsOn: parts.map(\.loop))
         context.shared.currentRoutes.withLock { $0 = CurrentRoutes(context.routes) }

@@ -2,37 +2,6 @@ internal import Dictionaries
 internal import HTTP
 internal import Storage
 
-/// The health checks of all upstreams, on behalf of all loops.
-///
-/// Confined to one loop.
-final class HealthChecks {
-    private let core: EventLoop.Core
-    private let report: @Sendable (OperatorEvent) -> Void
-    private var checkers: [String: HealthChecker] = [:]
-
-    init(core: EventLoop.Core, report: @escaping @Sendable (OperatorEvent) -> Void) {
-        (self.core, self.report) = (core, report)
-    }
-
-    /// Adopts the upstreams of a configuration; checks of upstreams that are gone end.
-    func adopt(_ groups: UpstreamGroups) {
-        let names = Set(groups.all.map(\.name))
-        for (name, checker) in checkers where !names.contains(name) {
-            checker.end()
-            checkers[name] = nil
-        }
-        for group in groups.all {
-            let checker = checkers[group.name] ?? HealthChecker(core: core, report: report)
-            checkers[group.name] = checker
-            checker.adopt(group)
-        }
-    }
-
-    func close() {
-        for checker in checkers.values { checker.close() }
-    }
-}
-
 /// Checks the health of every address of an upstream at intervals.
 ///
 /// Confined to one loop.
