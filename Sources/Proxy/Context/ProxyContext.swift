@@ -91,7 +91,6 @@ package final class ProxyContext: Sendable {
             levels: configuration.compression.levels, verify: configuration.compression.verify)
     }
 
-    /// Returns the peer of a connection, as this configuration sees it.
     func peer(of connection: ConnectionFacts) -> ClientPeer {
         ClientPeer.of(
             connection, trusting: configuration.trustedProxies,
@@ -121,10 +120,7 @@ package final class ProxyContext: Sendable {
 }
 
 /// The TLS servers of the listeners of one configuration.
-///
-/// Safe from any thread.
 final class TLSServers: Sendable {
-    /// The servers by the addresses of their listeners.
     private let servers: [ConfiguredAddress: TLSServer]
 
     /// Reads the certificate files of every TLS listener.

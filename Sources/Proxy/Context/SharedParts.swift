@@ -7,8 +7,6 @@ internal import Storage
 internal import Synchronization
 
 /// The parts of a proxy that outlive reloads: the store, the budgets and the caches.
-///
-/// Safe from any thread.
 final class SharedParts: Sendable {
     /// The configuration of the start, by which these parts were made.
     let started: Configuration
@@ -90,7 +88,6 @@ final class SharedParts: Sendable {
 }
 
 extension SharedParts {
-    /// Returns the bytes of a budget that are in use.
     func usedBytes(of budget: Budget) -> Int {
         switch budget {
         case .coding: coding.memory.takenBytes

@@ -4,8 +4,6 @@ internal import Primitives
 internal import Storage
 
 /// The proxy of one loop: it hands each request to an `Exchange`, whose file reads as the life of a request.
-///
-/// Confined to its loop.
 final class ReverseProxy: Application, Handler {
     /// The configuration that new requests begin with; a reload replaces it.
     private(set) var context: ProxyContext

@@ -263,7 +263,6 @@ struct ProvenRows: Sendable {
         rows = rows.filter { index.version(row: $0.value) != nil }
     }
 
-    /// The rows, the newest first.
     var newestFirst: [Int64] { rows.values.sorted(by: >) }
 
     /// Notes the version that is the newest of its chain; the older half goes if there are too many.

@@ -37,7 +37,6 @@ final class Observer: Sendable {
         adopt(configuration)
     }
 
-    /// Observes the routes of a configuration from now on.
     func adopt(_ configuration: Configuration) {
         let (now, observed) = (SystemClock.monotonicNanoseconds, configuration.observedRoutes)
         budget.withLock {

@@ -115,7 +115,6 @@ package final class ProxyServer: Sendable {
 
     // MARK: Starting
 
-    /// Opens the sockets of all listeners and of the admin listener.
     private static func open(
         _ context: ProxyContext, _ inherited: InheritedSockets
     ) throws(StartError) -> ([OpenListener], Shares, ListeningSocket?) {

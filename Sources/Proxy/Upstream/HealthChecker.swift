@@ -3,8 +3,6 @@ internal import HTTP
 internal import Storage
 
 /// Checks the health of every address of an upstream at intervals.
-///
-/// Confined to one loop.
 final class HealthChecker: Handler {
     private let core: EventLoop.Core
     private let pool: ConnectionPool
@@ -52,7 +50,6 @@ final class HealthChecker: Handler {
         for server in servers { server.forgetChecks() }
     }
 
-    /// Cancels the probes in progress.
     func close() {
         for probe in probes.values { probe.cancel() }
         probes = [:]
@@ -87,8 +84,6 @@ final class HealthChecker: Handler {
 }
 
 /// One health check of one upstream address.
-///
-/// Confined to its loop.
 final class HealthProbe: ResponseHandler, Handler {
     private let settings: Configuration.Upstream.Health
     private let core: EventLoop.Core

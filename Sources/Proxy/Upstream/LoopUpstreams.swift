@@ -1,8 +1,6 @@
 internal import HTTP
 
 /// One upstream as a loop sees it: the balancer, the retry budget, the connections, and on one loop the health checks.
-///
-/// Confined to its loop.
 final class LoopUpstream {
     /// The connections, which have the settings of this upstream.
     let connections: ConnectionPool
@@ -12,7 +10,6 @@ final class LoopUpstream {
     /// Checks the addresses on behalf of all loops; nil on the others.
     private let checker: HealthChecker?
     var budget = RetryBudget()
-    /// The row of its times in the metrics.
     let metricsRow: Int
 
     init(_ group: UpstreamGroup, _ metrics: LoopMetrics, core: EventLoop.Core, checksHealth: Bool) {
@@ -99,8 +96,6 @@ final class LoopAddress {
 }
 
 /// The upstreams of a loop, in the order of the current configuration.
-///
-/// Confined to its loop.
 final class LoopUpstreams {
     private let checksHealth: Bool
     private var names: [String] = []
@@ -112,7 +107,6 @@ final class LoopUpstreams {
     /// Makes the upstreams of a loop; one loop checks their health for all.
     init(checksHealth: Bool) { self.checksHealth = checksHealth }
 
-    /// Returns the upstream of a group of the current configuration.
     subscript(group: UpstreamGroup) -> LoopUpstream { upstreams[group.place] }
 
     /// Adopts the upstreams of a configuration; those whose name is gone end with their last request.

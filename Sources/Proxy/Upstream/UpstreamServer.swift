@@ -88,8 +88,6 @@ final class UpstreamServer: Sendable {
 }
 
 /// Limits how often a message is logged: at once the first time, then once in a period.
-///
-/// Safe from any thread.
 final class Reminder: Sendable {
     private let milliseconds: Int64
     /// The time from which the message may be logged again.
