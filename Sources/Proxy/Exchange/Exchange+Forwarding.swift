@@ -116,7 +116,7 @@ extension Exchange {
             let group = route.upstream
         else { return }
         let policy = EndpointHealth.Policy(group.settings)
-        guard let change = server.failed(now: core.now, policy) else { return }
+        guard let change = server.change({ $0.failed(now: core.now, policy) }) else { return }
         context.report(.change(change, of: server, isOnlyOne: upstream.count == 1, because: error))
     }
 

@@ -47,7 +47,7 @@ final class HealthChecker: Handler {
     private func stop() {
         core.setDeadline(token, nil)
         close()
-        for server in servers { server.forgetChecks() }
+        for server in servers { server.change { $0.forgetChecks() } }
     }
 
     func close() {
@@ -74,7 +74,7 @@ final class HealthChecker: Handler {
         let probe = HealthProbe(settings, core: core) { [unowned self] isGood in
             probes[name] = nil
             guard let isGood, servers.contains(where: { $0 === server }),
-                let change = server.checked(isGood: isGood)
+                let change = server.change({ $0.checked(isGood: isGood) })
             else { return }
             report(.change(change, of: server, isOnlyOne: servers.count == 1))
         }
