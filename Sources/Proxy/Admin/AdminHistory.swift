@@ -2,8 +2,6 @@ internal import Dispatch
 internal import Primitives
 
 /// The totals of the past minutes, so that the charts of the admin page begin with them.
-///
-/// Safe from any thread.
 final class AdminHistory: Sendable {
     /// The totals since the start of the process, at one moment.
     struct Point: Encodable, Sendable {

@@ -3,7 +3,6 @@ internal import Storage
 
 /// The report of `/report`: what dictionaries save, or would save, per route.
 extension AdminStatus {
-    /// Returns the report; blocks.
     func report() -> SavingsReport {
         let context = context
         let statistics = context.store.statistics
@@ -74,7 +73,6 @@ extension SavingsReport.Live {
         (deltaPlainBytes, deltaPlainMargin) = (plain.bytes, plain.margin)
     }
 
-    /// The bytes before and after coding.
     private static func stages(_ name: String, _ table: SampleTable) -> (before: Int, after: Int) {
         func bytes(_ stage: String) -> Int {
             table[name].reduce(0) { $1.labels[1] == stage ? $0 + $1.count : $0 }

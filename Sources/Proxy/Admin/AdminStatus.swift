@@ -10,7 +10,16 @@ internal import Synchronization
 ///
 /// Safe from any thread except a loop of the proxy.
 final class AdminStatus: Sendable {
-    private let current: Guarded<ProxyContext>
+    private struct State: Sendable {
+        var context: ProxyContext
+        var isDraining = false
+        var reloads = 0
+        var refusedReloads = 0
+        /// True from a reload that was refused until one that is done.
+        var isRefused = false
+    }
+
+    private let state: Guarded<State>
     let loops: [EventLoop]
     /// Asks the loops for their counters; blocks for at most two seconds.
     let counters: @Sendable () -> LoopReading
@@ -19,16 +28,12 @@ final class AdminStatus: Sendable {
     private let logThreshold: LogThreshold
     private let process = ProcessStatistics(version: DictumVersion.text)
     private let startNanoseconds = SystemClock.monotonicNanoseconds
-    private let draining = Atomic<Bool>(false)
-    private let reloads = Atomic<Int>(0)
-    private let refusedReloads = Atomic<Int>(0)
-    private let isRefused = Atomic<Bool>(false)
 
     init(
         context: ProxyContext, loops: [EventLoop], sink: LogSink?, logThreshold: LogThreshold,
         counters: @escaping @Sendable () -> LoopReading
     ) {
-        current = Guarded(context)
+        state = Guarded(State(context: context))
         self.loops = loops
         self.sink = sink
         self.logThreshold = logThreshold
@@ -37,7 +42,7 @@ final class AdminStatus: Sendable {
 
     /// The reason why the proxy wants no new requests, or nil.
     var unreadiness: String? {
-        if draining.load(ordering: .relaxed) { return "draining" }
+        if state.withLock({ $0.isDraining }) { return "draining" }
         // Only health checks count here. If failed requests counted, no request would arrive to find the upstream
         // recovered.
         // As long as one upstream works, its routes want their requests.
@@ -46,25 +51,23 @@ final class AdminStatus: Sendable {
     }
 
     func startDraining() {
-        draining.store(true, ordering: .relaxed)
+        state.withLock { $0.isDraining = true }
     }
 
     // MARK: The configuration
 
-    var context: ProxyContext { current.withLock { $0 } }
+    var context: ProxyContext { state.withLock { $0.context } }
 
     /// Reports another configuration from now on, and logs at its level.
     func adopt(_ context: ProxyContext) {
-        current.withLock { $0 = context }
+        state.withLock { $0.context = context }
         logThreshold.level = context.configuration.log.level
     }
 
     func countReload(isDone: Bool) {
-        isRefused.store(!isDone, ordering: .relaxed)
-        if isDone {
-            reloads.wrappingAdd(1, ordering: .relaxed)
-        } else {
-            refusedReloads.wrappingAdd(1, ordering: .relaxed)
+        state.withLock { state in
+            state.isRefused = !isDone
+            if isDone { state.reloads += 1 } else { state.refusedReloads += 1 }
         }
     }
 
@@ -123,7 +126,7 @@ final class AdminStatus: Sendable {
         let counters = reading.counters
         let samples =
             MetricSample.summed(counters.flatMap { $0.samples(routes: routes) })
-            + Operation(status: self).samples + context.store.statistics.samples
+            + self.samples + context.store.statistics.samples
             + context.deltas.statistics.samples
             + context.gain.samples + context.learned.samples + (context.experiment?.samples ?? [])
             + (sink?.samples ?? [])
@@ -142,52 +145,47 @@ final class AdminStatus: Sendable {
         return counts.samples + SharedStoreLatency.samples(counts.latency)
             + (context.sharedMemory?.statistics.samples ?? [])
     }
+}
 
-    /// The metrics of the process itself; its parts have counters of their own.
-    struct Operation: MetricSource {
-        let status: AdminStatus
-
-        static var readings: [MetricReading<Operation>] {
-            [
-                .each(
-                    "dictum_upstream_healthy", kind: .gauge, by: ["upstream", "address", "name"],
-                    "1 while this address of an upstream gets requests; 0 while others are preferred."
-                ) {
-                    $0.status.context.upstreams.servers.map {
-                        ([$0.url, $0.target.endpoint.text, $0.name], $0.isHealthy ? 1 : 0)
-                    }
-                },
-                .one(
-                    "dictum_dictionaries_on", kind: .gauge,
-                    "1 while dictionaries are used and offered; 0 if the configuration or the switch turns them off."
-                ) { $0.status.areDictionariesOn ? 1 : 0 },
-                .one(
-                    "dictum_compression_memory_bytes", kind: .gauge,
-                    "Bytes of the budget memory.coding in use by encoders, decoders and held bodies."
-                ) { $0.status.context.compressionMemory.takenBytes },
-                .each(
-                    "dictum_upstream_requests", kind: .gauge, by: "state",
-                    "Requests that have a place at an upstream, those that wait for one, and the places that there are."
-                ) {
-                    let places = $0.status.context.shared.places.counts
-                    return [("active", places.taken), ("waiting", places.waiting), ("max", places.max)]
-                },
-                .each(
-                    "dictum_certificate_end_time_seconds", kind: .gauge, by: "listener",
-                    "The end of the validity of a listener's certificates, in seconds since 1970; of several, the first."
-                ) { $0.status.context.tls.ends.map { ($0.listener, $0.seconds) } },
-                .each("dictum_reloads_total", by: "result", "Reloads of the configuration, by result.") {
-                    [
-                        ("done", $0.status.reloads.load(ordering: .relaxed)),
-                        ("refused", $0.status.refusedReloads.load(ordering: .relaxed)),
-                    ]
-                },
-                .one(
-                    "dictum_configuration_refused", kind: .gauge,
-                    "1 after a reload that was refused, until another is done."
-                ) { $0.status.isRefused.load(ordering: .relaxed) ? 1 : 0 },
-            ]
-        }
+/// The metrics of the process itself; its parts have counters of their own.
+extension AdminStatus: MetricSource {
+    static var readings: [MetricReading<AdminStatus>] {
+        [
+            .each(
+                "dictum_upstream_healthy", kind: .gauge, by: ["upstream", "address", "name"],
+                "1 while this address of an upstream gets requests; 0 while others are preferred."
+            ) {
+                $0.context.upstreams.servers.map {
+                    ([$0.url, $0.target.endpoint.text, $0.name], $0.isHealthy ? 1 : 0)
+                }
+            },
+            .one(
+                "dictum_dictionaries_on", kind: .gauge,
+                "1 while dictionaries are used and offered; 0 if the configuration or the switch turns them off."
+            ) { $0.areDictionariesOn ? 1 : 0 },
+            .one(
+                "dictum_compression_memory_bytes", kind: .gauge,
+                "Bytes of the budget memory.coding in use by encoders, decoders and held bodies."
+            ) { $0.context.compressionMemory.takenBytes },
+            .each(
+                "dictum_upstream_requests", kind: .gauge, by: "state",
+                "Requests that have a place at an upstream, those that wait for one, and the places that there are."
+            ) {
+                let places = $0.context.shared.places.counts
+                return [("active", places.taken), ("waiting", places.waiting), ("max", places.max)]
+            },
+            .each(
+                "dictum_certificate_end_time_seconds", kind: .gauge, by: "listener",
+                "The end of the validity of a listener's certificates, in seconds since 1970; of several, the first."
+            ) { $0.context.tls.ends.map { ($0.listener, $0.seconds) } },
+            .each("dictum_reloads_total", by: "result", "Reloads of the configuration, by result.") {
+                $0.state.withLock { [("done", $0.reloads), ("refused", $0.refusedReloads)] }
+            },
+            .one(
+                "dictum_configuration_refused", kind: .gauge,
+                "1 after a reload that was refused, until another is done."
+            ) { $0.state.withLock { $0.isRefused } ? 1 : 0 },
+        ]
     }
 }
 

@@ -103,7 +103,6 @@ struct BodyBytes: Encodable, Sendable, Equatable {
         case uncompressed
     }
 
-    /// Before coding.
     let body: Int
     let sent: Int
     let plain: Int

@@ -8,7 +8,6 @@ internal import Primitives
 final class ClientUse: Sendable {
     /// True if the client is known, so that the limits of `limits.client` apply to it.
     let isKnown: Bool
-    /// The requests that have a place at an upstream.
     let requests = FairHolding()
     /// The requests that wait for a place.
     let waiting = FairHolding()
@@ -91,7 +90,6 @@ struct ClientResources: Sendable {
 
 /// The share of one client over one connection; safe from any thread.
 final class ClientShare: Sendable {
-    /// The network of the client; nil if it is unknown.
     let client: UInt128?
     /// The use of the client over all its connections; that of the connection if the client is unknown.
     let use: ClientUse

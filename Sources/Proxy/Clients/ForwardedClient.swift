@@ -73,7 +73,6 @@ enum ForwardedClient {
 }
 
 extension String {
-    /// The address without brackets and port.
     fileprivate var withoutPort: String {
         if hasPrefix("[") { return String(dropFirst().prefix { $0 != "]" }) }
         // An address with more than one colon is an IPv6 address, such as ::ffff:192.0.2.1.

@@ -13,7 +13,6 @@ final class RateLimit: Sendable {
     /// Tells the buckets of one limit from those of the others.
     private let salt: UInt128
 
-    /// Returns nil if nothing is limited.
     init?(_ settings: Configuration.ClientLimits) {
         guard let rate = settings.rate else { return nil }
         bucket = TokenBucket.Shape(rate, burst: settings.burst)

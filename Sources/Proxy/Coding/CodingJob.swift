@@ -27,7 +27,6 @@ struct CodingJob: Sendable {
     let route: Route
     let levels: CodingLevels
     let resources: CodingResources
-    /// The client that the body is for; nil for none.
     var client: ClientUse?
     let startNanoseconds = SystemClock.monotonicNanoseconds
     /// True if the response has already offered the body, so that the pool must accept the job; `memory.store` bounds

@@ -6,7 +6,6 @@ internal import Storage
 ///
 // @unchecked proof: the thread that creates it hands it over and keeps no reference; afterwards only the loop uses it.
 final class OpenedEncoder: @unchecked Sendable {
-    /// The encoder, or nil if it failed.
     let encoder: (any Encoder)?
     let error: CodingError?
     let output: [UInt8]

@@ -2,7 +2,6 @@ internal import Primitives
 
 /// The processor time that work beside the traffic may take: a share of one core on average; a value.
 struct ProcessorAllowance: Sendable {
-    /// The share of one core.
     var cpuShare: Double
     /// The time whose allowance is kept while nothing is done.
     private let keptNanoseconds: Int64

@@ -84,7 +84,6 @@ package struct BuiltDictionary: Sendable {
 }
 
 extension SettingType where Value == BuiltDictionary.Source? {
-    /// The word `learned`, or the path of a file.
     static let builtSource = scalar(
         "learned, or the path of a file",
         write: { source in

@@ -8,7 +8,6 @@ extension Configuration {
         /// The token that the file had when the configuration was read.
         var tokenOfFile: String?
 
-        /// The token in use; nil for none.
         package var tokenInUse: String? { token ?? tokenOfFile }
 
         /// Makes an admin listener, by default at its default address.

@@ -194,7 +194,6 @@ extension Configuration {
         warnings.append(.init(line: position.line, column: position.column, text: text))
     }
 
-    /// Returns the warnings as lines of the form `FILE:LINE:COLUMN: warning: TEXT`.
     package func warningLines(file: String) -> [String] {
         warnings.map { "\(file):\($0.line):\($0.column): warning: \($0.text)" }
     }

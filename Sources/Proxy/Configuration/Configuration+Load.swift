@@ -111,7 +111,6 @@ package struct ConfigurationError: Error, Sendable, Equatable {
         self.problems = problems.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
     }
 
-    /// Returns lines of the form `FILE:LINE:COLUMN: TEXT`.
     package func lines(file: String) -> [String] {
         problems.map { "\(file):\($0.line):\($0.column): \($0.text)" }
     }

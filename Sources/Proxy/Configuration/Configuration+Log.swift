@@ -27,7 +27,6 @@ extension Configuration {
             }
 
             package enum ClientFields: Sendable, Equatable {
-                /// The routes that are not private.
                 case publicRoutes
                 case all, none
             }

@@ -2,7 +2,6 @@ extension Configuration {
     /// The memory of all budgets, and the share of each.
     package struct Memory: Sendable, Equatable {
         package var total: Int?
-        /// The shares that are not the default.
         private var shares: [Budget: Double] = [:]
 
         package subscript(_ budget: Budget) -> Double {

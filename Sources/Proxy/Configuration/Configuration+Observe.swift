@@ -16,7 +16,6 @@ extension Configuration {
         route.dictionary != nil && (route.mode ?? mode) == .observe
     }
 
-    /// The texts of the observed routes.
     var observedRoutes: Set<String> { Set(routes.filter(observes).map(\.text)) }
 }
 

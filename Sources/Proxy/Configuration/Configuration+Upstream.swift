@@ -23,7 +23,6 @@ extension Configuration {
         package var health: Health?
 
         package enum Balance: Sendable, Equatable {
-            /// Each upstream in turn.
             case roundRobin
             /// The upstream with the fewest requests in progress.
             case leastConnections

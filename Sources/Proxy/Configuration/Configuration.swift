@@ -45,7 +45,6 @@ package struct Configuration: Sendable {
     /// The field that carries a request's identifier, also in the log; nil for none.
     package var requestID: String? = "X-Request-ID"
     package var limits = Limits()
-    /// The admin listener; nil for none.
     package var admin: Admin? = Admin()
     package var log = Log()
     /// The comparison with clients that get no dictionaries; nil for none.

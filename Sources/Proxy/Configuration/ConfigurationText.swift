@@ -25,25 +25,27 @@ struct ConfigurationText {
     /// Returns the root of the document, or nil after reporting why there is none.
     mutating func parse(_ text: String) -> ConfigurationNode? {
         guard text.utf8.count <= Self.sizeMax else {
-            report(1, 1, "the file is larger than 1MiB: expected a smaller configuration")
+            report("the file is larger than 1MiB: expected a smaller configuration")
             return nil
         }
         covered = CoveredMarks(text)
         guard let root = compose(covered?.text ?? text) else { return nil }
         let node = convert(root, depth: 0)
         if let alias {
-            report(alias.line, alias.column, Self.noAliases)
+            report(Self.noAliases, at: alias)
             return nil
         }
         if case .nothing = node.content {
-            report(1, 1, "the file is empty: expected at least upstream.urls")
+            report("the file is empty: expected at least upstream.urls")
             return nil
         }
         return node
     }
 
-    private mutating func report(_ line: Int, _ column: Int, _ text: String) {
-        problems.append(.init(line: max(line, 1), column: max(column, 1), text: text))
+    private mutating func report(
+        _ text: String, at position: ConfigurationNode.Position = .init(line: 1, column: 1)
+    ) {
+        problems.append(.init(line: max(position.line, 1), column: max(position.column, 1), text: text))
     }
 
     // MARK: Composing
@@ -55,7 +57,7 @@ struct ConfigurationText {
             do {
                 // Without a resolver, every scalar keeps its text: `off`, `1.0` and `5m` alike.
                 guard let node = try Yams.compose(yaml: text, .basic, .default, .utf8) else {
-                    report(1, 1, "the file is empty: expected at least upstream.urls")
+                    report("the file is empty: expected at least upstream.urls")
                     return nil
                 }
                 return node
@@ -64,7 +66,7 @@ struct ConfigurationText {
                 guard attempt < Self.repeatedKeysMax,
                     let next = mask(key, at: context.mark, in: text, attempt)
                 else {
-                    report(context.mark.line, context.mark.column, Self.repeated(key))
+                    report(Self.repeated(key), at: Self.position(of: context.mark))
                     return nil
                 }
                 text = next
@@ -102,24 +104,23 @@ struct ConfigurationText {
     }
 
     private mutating func report(_ error: any Error, in text: String) {
-        if let anchor = covered?.anchor { report(anchor.line, anchor.column, Self.noAliases) }
+        if let anchor = covered?.anchor { report(Self.noAliases, at: anchor) }
         switch error {
         case YamlError.scanner(let context, let problem, let mark, _),
             YamlError.parser(let context, let problem, let mark, _),
             YamlError.composer(let context, let problem, let mark, _):
             if problem == "but found another document" {
-                report(mark.line, mark.column, "a second document begins here: expected one document")
+                report("a second document begins here: expected one document", at: Self.position(of: mark))
             } else {
                 let words = [context?.text.trimmedSpaces, problem].compactMap(\.self).joined(separator: ": ")
                 report(
-                    mark.line, mark.column,
-                    "invalid YAML (\(words.shortened(to: 120))): expected \(Self.remedy(words, context, mark, text))"
-                )
+                    "invalid YAML (\(words.shortened(to: 120))): expected \(Self.remedy(words, context, mark, text))",
+                    at: Self.position(of: mark))
             }
         case YamlError.reader(let problem, _, _, _):
-            report(1, 1, "the file is not text (\(problem.shortened)): expected UTF-8")
+            report("the file is not text (\(problem.shortened)): expected UTF-8")
         default:
-            report(1, 1, "the file cannot be parsed: expected YAML")
+            report("the file cannot be parsed: expected YAML")
         }
     }
 
@@ -182,24 +183,22 @@ struct ConfigurationText {
 
     // MARK: Converting
 
-    private static func position(of node: Node) -> ConfigurationNode.Position {
-        .init(line: node.mark?.line ?? 1, column: node.mark?.column ?? 1)
+    private static func position(of mark: Mark?) -> ConfigurationNode.Position {
+        .init(line: mark?.line ?? 1, column: mark?.column ?? 1)
     }
 
     /// Reports a tag, which would have no effect.
     private mutating func reportTag(of node: Node, at position: ConfigurationNode.Position) {
         guard ![Tag.Name.str, .seq, .map].contains(.init(rawValue: node.tag.rawValue)) else { return }
         report(
-            position.line, position.column,
-            "tags are not supported: expected the value itself, in quotes if it begins with !")
+            "tags are not supported: expected the value itself, in quotes if it begins with !", at: position)
     }
 
     private mutating func convert(_ node: Node, depth: Int) -> ConfigurationNode {
-        let position = Self.position(of: node)
+        let position = Self.position(of: node.mark)
         reportTag(of: node, at: position)
         guard depth < Self.depthMax else {
-            report(
-                position.line, position.column, "nested too deeply: expected at most \(Self.depthMax) levels")
+            report("nested too deeply: expected at most \(Self.depthMax) levels", at: position)
             return ConfigurationNode(position: position, content: .nothing, textColumn: nil)
         }
         switch node {
@@ -245,17 +244,15 @@ struct ConfigurationText {
         var entries: [ConfigurationNode.Entry] = []
         var seen: Set<String> = []
         for (key, value) in mapping {
-            let position = Self.position(of: key)
+            let position = Self.position(of: key.mark)
             reportTag(of: key, at: position)
             guard case .scalar(let scalar) = key else {
-                report(
-                    position.line, position.column,
-                    "this key is not plain text: expected the name of a setting")
+                report("this key is not plain text: expected the name of a setting", at: position)
                 continue
             }
             let name = original(scalar, position)
             guard seen.insert(name).inserted else {
-                report(position.line, position.column, Self.repeated(name))
+                report(Self.repeated(name), at: position)
                 continue
             }
             entries.append(.init(key: name, position: position, value: convert(value, depth: depth + 1)))

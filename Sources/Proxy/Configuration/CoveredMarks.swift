@@ -27,12 +27,10 @@ struct CoveredMarks {
         covers = [ampersand: "&", star: "*"]
     }
 
-    /// Returns a part of the covered text as it was before.
     func uncovered(_ part: String) -> String {
         String(String.UnicodeScalarView(part.unicodeScalars.map { covers[$0] ?? $0 }))
     }
 
-    /// True if a part of the covered text begins with a cover.
     func begins(_ part: String) -> Bool {
         part.unicodeScalars.first.map { covers[$0] != nil } ?? false
     }

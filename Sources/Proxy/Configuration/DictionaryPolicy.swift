@@ -3,7 +3,6 @@ package import Dictionaries
 package struct DictionaryPolicy: Sendable {
     /// The URLs that a response is a dictionary for.
     package var covers = Covers.path
-    /// The text of `covers`.
     package var coversText = "path"
     package var methods = RoutePolicy.Defaults.methods
     package var keyMembers: [String] = []

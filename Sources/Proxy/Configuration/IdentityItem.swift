@@ -45,7 +45,6 @@ package enum IdentityItem: Hashable, Sendable {
 }
 
 extension SettingType where Value == [IdentityItem] {
-    /// An item, or a list of items.
     static let identity = {
         let item = SettingType<IdentityItem>.scalar(
             "authorization, cookie:NAME, header:NAME, or response:NAME for a field of the upstream's response",

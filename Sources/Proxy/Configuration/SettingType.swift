@@ -6,7 +6,6 @@ struct SettingType<Value>: Sendable {
     let expectation: String
     /// Returns the value of a node, or nil after reporting an error.
     let read: @Sendable (ConfigurationNode, inout SettingsReader) -> Value?
-    /// Returns the value as YAML.
     let write: @Sendable (Value) -> String
     /// Returns the value for reports, without its secrets; nil if `write` does.
     var redact: (@Sendable (Value) -> String)?
@@ -215,7 +214,6 @@ extension SettingType {
 extension String {
     /// True for `off` and `false`, which mean the same everywhere.
     var saysOff: Bool { self == "off" || self == "false" }
-    /// True for `on` and `true`.
     var saysOn: Bool { self == "on" || self == "true" }
 
     /// The text as a YAML scalar inside a list, quoted if necessary.

@@ -17,7 +17,8 @@ extension ProxyContext {
             events.note(event)
             write(event.plain)
         }
-        let upstreams = try ResolvedUpstreams(configuration, resolver)
+        let common = UpstreamGroups.Shared(resolver: resolver, loopCount: max(1, loopCount))
+        let upstreams = try UpstreamGroups(configuration, common, report: log)
         let settings = configuration.store
         var storeConfiguration = StoreConfiguration(path: settings.path, maxBytes: settings.maxSize, log: log)
         storeConfiguration.maxChains = settings.maxChains
@@ -42,7 +43,7 @@ extension ProxyContext {
             configuration, budgets: budgets, store: store,
             redis: settings.shared.map { redis in
                 RedisClient(settings: redis, backgroundBytesMax: budgets[.sharing] / 2) { log($0.event) }
-            }, loopCount: loopCount, resolver: upstreams.resolver, report: log, events: events, links: links)
+            }, upstreams: common, report: log, events: events, links: links)
         let context = try ProxyContext(configuration, upstreams, shared, after: nil)
         upstreams.adopt()
         return context

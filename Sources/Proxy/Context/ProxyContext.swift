@@ -36,16 +36,10 @@ package final class ProxyContext: Sendable {
 
     /// Creates the context of a start or, after a former one, of a reload; its upstreams are adopted later.
     init(
-        _ configuration: Configuration, _ resolved: ResolvedUpstreams, _ shared: SharedParts,
+        _ configuration: Configuration, _ upstreams: UpstreamGroups, _ shared: SharedParts,
         after former: ProxyContext?
     ) throws(StartError) {
-        upstreams = try UpstreamGroups(
-            resolved,
-            .init(
-                limits: configuration.limits, loopCount: shared.loopCount,
-                idleConnections: shared.idleConnections,
-                idleConnectionsMax: DescriptorLimit.upstreamShare(of: configuration).idle),
-            after: former?.upstreams, report: shared.report)
+        self.upstreams = upstreams
         tls = try TLSServers(configuration.listeners, ticketKeys: shared.ticketKeys)
         self.shared = shared
         generation = former.map { $0.generation + 1 } ?? 0
@@ -66,7 +60,7 @@ package final class ProxyContext: Sendable {
     }
 
     package var store: DictionaryStore { shared.store }
-    var loopCount: Int { shared.loopCount }
+    var loopCount: Int { shared.upstreams.loopCount }
     var areDictionariesOff: Bool { shared.dictionariesOff.load(ordering: .relaxed) }
     /// Logs a message for the operator; safe from any thread.
     var report: @Sendable (OperatorEvent) -> Void { shared.report }
@@ -97,7 +91,6 @@ package final class ProxyContext: Sendable {
             levels: configuration.compression.levels, verify: configuration.compression.verify)
     }
 
-    /// Returns the peer of a connection, as this configuration sees it.
     func peer(of connection: ConnectionFacts) -> ClientPeer {
         ClientPeer.of(
             connection, trusting: configuration.trustedProxies,
@@ -127,10 +120,7 @@ package final class ProxyContext: Sendable {
 }
 
 /// The TLS servers of the listeners of one configuration.
-///
-/// Safe from any thread.
 final class TLSServers: Sendable {
-    /// The servers by the addresses of their listeners.
     private let servers: [ConfiguredAddress: TLSServer]
 
     /// Reads the certificate files of every TLS listener.

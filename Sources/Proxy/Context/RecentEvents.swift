@@ -3,8 +3,6 @@ internal import Primitives
 internal import Storage
 
 /// The latest warnings and errors of the operator's log, for the admin listener.
-///
-/// Safe from any thread.
 final class RecentEvents: Sendable {
     /// A message, and how often it was logged.
     struct Entry: Sendable, Equatable {

@@ -7,8 +7,6 @@ internal import Storage
 internal import Synchronization
 
 /// The parts of a proxy that outlive reloads: the store, the budgets and the caches.
-///
-/// Safe from any thread.
 final class SharedParts: Sendable {
     /// The configuration of the start, by which these parts were made.
     let started: Configuration
@@ -16,8 +14,8 @@ final class SharedParts: Sendable {
     let budgets: Budgets
     /// The client of the store that several proxies share, if there is one.
     let redis: RedisClient?
-    let loopCount: Int
-    let resolver: NameResolver
+    /// What the upstreams of all configurations have in common.
+    let upstreams: UpstreamGroups.Shared
     let coding: CodingResources
     let gain: GainSampler
     let linkRegistry: LinkRegistry
@@ -41,7 +39,6 @@ final class SharedParts: Sendable {
     let clientRates = ClientRates()
     let clientResources: ClientResources
     let places: UpstreamPlaces
-    let idleConnections = ConnectionCount()
     let variants = VariantCounts()
     /// The entity tags that upstreams made weak themselves, by their resources.
     let weakTags = OriginNotes()
@@ -55,7 +52,7 @@ final class SharedParts: Sendable {
 
     init(
         _ configuration: Configuration, budgets: Budgets, store: DictionaryStore, redis: RedisClient?,
-        loopCount: Int, resolver: NameResolver,
+        upstreams: UpstreamGroups.Shared,
         report: @escaping @Sendable (OperatorEvent) -> Void, events: RecentEvents, links: LinkTerms
     ) {
         started = configuration
@@ -63,8 +60,7 @@ final class SharedParts: Sendable {
         self.budgets = budgets
         self.redis = redis
         places = UpstreamPlaces(UpstreamPlaces.Limits(configuration))
-        self.loopCount = max(1, loopCount)
-        self.resolver = resolver
+        self.upstreams = upstreams
         self.report = report
         self.events = events
         let worker = BackgroundWorker()
@@ -72,7 +68,7 @@ final class SharedParts: Sendable {
             preparedBytes: budgets[.prepared], cacheBytes: budgets[.deltas],
             verify: configuration.compression.verify, worker: worker)
         coding = CodingResources(
-            pool: CompressionPool(width: loopCount), memory: MemoryBudget(bytes: budgets[.coding]),
+            pool: CompressionPool(width: upstreams.loopCount), memory: MemoryBudget(bytes: budgets[.coding]),
             deltas: deltas,
             report: report)
         IdleContexts.limit(to: budgets[.contexts])
@@ -92,7 +88,6 @@ final class SharedParts: Sendable {
 }
 
 extension SharedParts {
-    /// Returns the bytes of a budget that are in use.
     func usedBytes(of budget: Budget) -> Int {
         switch budget {
         case .coding: coding.memory.takenBytes
@@ -102,6 +97,65 @@ extension SharedParts {
         case .sharing: sharedMemory?.waitingBytes ?? 0
         case .contexts: IdleContexts.bytes
         case .observe: observer.memory.takenBytes
+        }
+    }
+}
+
+/// A bounded memory of facts about origins that a later request or 304 does not repeat, as hashes.
+///
+/// A newer note takes the place of an older one. Safe from any thread.
+final class OriginNotes: Sendable {
+    private static let slots = 1 << 16
+    /// Made for the first note; most origins give no reason for any.
+    private let hashes = Guarded<[Int]>([])
+    private let isUsed = Atomic<Bool>(false)
+
+    func contains(_ hash: Int) -> Bool {
+        isUsed.load(ordering: .relaxed) && hashes.withLock { $0[hash & (Self.slots - 1)] == hash }
+    }
+
+    /// Notes a hash, or forgets it unless `isTrue`; while there is nothing to forget, none is made.
+    func note(_ hash: @autoclosure () -> Int, _ isTrue: Bool) {
+        guard isTrue || isUsed.load(ordering: .relaxed) else { return }
+        let hash = hash()
+        hashes.withLock { hashes in
+            if hashes.isEmpty { hashes = [Int](repeating: 0, count: Self.slots) }
+            let slot = hash & (Self.slots - 1)
+            if isTrue { hashes[slot] = hash } else if hashes[slot] == hash { hashes[slot] = 0 }
+        }
+        isUsed.store(true, ordering: .relaxed)
+    }
+}
+
+/// The member that this process adds to Via (RFC 9110 section 7.6.3), and by which it knows its requests when they return.
+///
+/// Its pseudonym is random, so that two instances of Dictum in a row are no loop. A class, because requests hold it.
+final class Via: Sendable {
+    let pseudonym: String
+    /// By the raw value of the version in which a request came.
+    private let lines: [Headers]
+
+    init(pseudonym: String = "dictum-" + String(UInt32.random(in: .min ... .max) | 1 << 31, radix: 16)) {
+        self.pseudonym = pseudonym
+        lines = ["1.0", "1.1", "2.0"].map { version in
+            var line = Headers()
+            line.append(.via, "\(version) \(pseudonym)")
+            return line
+        }
+    }
+
+    /// Returns the line for a request that came in this version.
+    func line(receivedBy version: HTTPVersion) -> Headers { lines[version.rawValue] }
+
+    /// Returns true if a request has been forwarded by this process before.
+    func isLoop(_ headers: borrowing Headers) -> Bool {
+        guard headers.contains(.via) else { return false }
+        return headers.values(.via).contains { value in
+            value.split(separator: ",").contains { member in
+                // `received-protocol RWS received-by [ RWS comment ]`
+                member.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.map(String.init)
+                    == pseudonym
+            }
         }
     }
 }

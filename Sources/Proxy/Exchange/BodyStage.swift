@@ -58,7 +58,6 @@ struct StreamEncoder: ~Copyable {
     }
 }
 
-/// The last bytes of a body.
 struct BodyTail: ~Copyable {
     var bytes: [UInt8]
     /// The slot of the copy in the store's memory; nil once its admission is settled.

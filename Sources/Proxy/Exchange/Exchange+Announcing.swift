@@ -164,11 +164,11 @@ extension Exchange {
     /// Returns the named version of a chain, of the variant that this client would be sent.
     private func announcedVersion(of chain: ChainKey, isLearned: Bool, now: Int) -> Storage.Version? {
         if let route = context.routes.builtRoute(of: chain) {
-            let registry = context.linkRegistry
+            let ledger = context.linkRegistry.knowledge(of: chain).ledger
             let isWorthIt =
                 isLearned
-                ? registry.mayAnnounce(chain, now: now)
-                : !route.learnsBuilt || registry.pays(chain, now: now)
+                ? ledger.mayAnnounce(at: now)
+                : !route.learnsBuilt || ledger.pays(at: now)
             return isWorthIt ? context.named(builtOf: route, in: chain, proxy.index, now: now) : nil
         }
         let known = proxy.index.recent(of: chain) + proxy.index.named(of: chain, now: now)

@@ -243,3 +243,102 @@ extension Exchange {
         headers.removeTrailerNames { names.contains($0) }
     }
 }
+
+enum DictionaryState {
+    /// The request offers no dictionary, or may not use one.
+    case none
+    /// No version that the request may use has this digest.
+    case unknown
+    /// The nodes' shared memory is asked for a version with this digest.
+    case asked
+    /// The body is being read from disk.
+    case loading(Version)
+    /// The body could not be read in time.
+    case cold(Version)
+    case ready(Version, Body)
+
+    /// The state as the negotiation needs it.
+    var found: DictionaryLookUp {
+        switch self {
+        case .none: .noneOffered
+        case .unknown, .asked: .unknown
+        case .loading, .cold: .cold
+        case .ready(_, let body) where !DictionaryFit.dcbIsPossible(dictionaryBytes: body.count): .unknown
+        case .ready(_, let body):
+            .found(prefersDcb: DictionaryFit.prefersDcb(dictionary: body))
+        }
+    }
+
+    var version: Version? {
+        switch self {
+        case .none, .unknown, .asked: nil
+        case .loading(let version), .cold(let version), .ready(let version, _): version
+        }
+    }
+
+    var body: Body? {
+        if case .ready(_, let body) = self { body } else { nil }
+    }
+
+    var isLoading: Bool {
+        switch self {
+        case .loading, .asked: true
+        case .none, .unknown, .cold, .ready: false
+        }
+    }
+
+    mutating func giveUp() {
+        switch self {
+        case .loading(let version): self = .cold(version)
+        case .asked: self = .unknown
+        case .none, .unknown, .cold, .ready: break
+        }
+    }
+}
+
+// MARK: - Other threads
+
+/// A reference to an exchange that any thread may hold.
+struct ExchangeReference: Sendable {
+    private let loop: EventLoop
+    private let token: Token
+
+    init(_ exchange: Exchange) {
+        loop = exchange.core.loop
+        token = exchange.token
+    }
+
+    /// Calls `body` on the loop of the exchange, unless the exchange is over by then.
+    func perform(_ body: @escaping @Sendable (Exchange) -> Void) {
+        let token = token
+        loop.execute { core in
+            if let exchange = core.handler(token, as: Exchange.self) { body(exchange) }
+        }
+    }
+}
+
+extension Exchange {
+    /// Hands the body of a version over: at once if it is in memory, else when it has been read; nil if it cannot be read.
+    func load(_ version: Storage.Version, _ done: @escaping @Sendable (Exchange, Body?) -> Void) {
+        if let body = context.store.hotBody(of: version) { return done(self, body) }
+        let exchange = ExchangeReference(self)
+        context.store.load(version) { body in
+            exchange.perform { done($0, body) }
+        }
+    }
+}
+
+// MARK: - The upstream logs a user out
+
+extension Exchange {
+    /// Forgets what private routes keep for the user of the request, if the response tells its client to forget.
+    ///
+    /// The user is known by the request's fields, on every private route of the host: a path for logging out is seldom on
+    /// one of them.
+    func heedClearSiteData(_ headers: Headers) {
+        guard headers.contains(.clearSiteData),
+            ClearSiteData.endsDictionaries(headers.values(.clearSiteData))
+        else { return }
+        context.forget(context.routes.privateRoutes.compactMap { identityTag(on: $0, response: headers) })
+    }
+}

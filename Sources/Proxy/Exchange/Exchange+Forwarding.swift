@@ -1,5 +1,6 @@
 internal import Dictionaries
 internal import HTTP
+internal import Primitives
 
 // MARK: - The request goes up
 
@@ -114,7 +115,7 @@ extension Exchange {
             let group = route.upstream
         else { return }
         let policy = EndpointHealth.Policy(group.settings)
-        guard let change = server.failed(now: core.now, policy) else { return }
+        guard let change = server.change({ $0.failed(now: core.now, policy) }) else { return }
         context.report(.change(change, of: server, isOnlyOne: upstream.count == 1, because: error))
     }
 
@@ -242,5 +243,37 @@ extension UpstreamErrorKind {
         case .stale, .closedBeforeHead, .truncated: self = .reset
         case .malformed, .http2: self = .malformed
         }
+    }
+}
+
+// MARK: - The exchange is described for the log
+
+extension Exchange {
+    /// Adds the facts to the record that only the log needs.
+    func describeRequest() {
+        let connected = Self.text(of: clientFacts.peer)
+        let named = peer.isTrusted ? peer.clientAddressForLimits(request.headers) : nil
+        record.description = RequestDescription(
+            client: named.map { Array($0.text.utf8) } ?? connected, forwarder: named.map { _ in connected },
+            method: Array(request.method.text.utf8),
+            target: askedTarget,
+            host: resource.authority.map { Array($0.utf8) }, userAgent: field(.userAgent),
+            referer: field(.referer),
+            traceID: RequestIdentifiers.traceID(in: request.headers))
+        record.upstream = attempt.server?.logged
+        describeRequestID()
+    }
+
+    /// The target as the client wrote it.
+    private var askedTarget: [UInt8] {
+        let target = request.target.text
+        return Array((isTwin ? DictionaryPath.twin(of: target) : target).utf8)
+    }
+
+    /// Returns the last value of a field.
+    private func field(_ name: HeaderName) -> [UInt8]? {
+        var found: [UInt8]?
+        request.headers.forEachValue(of: name) { found = [UInt8](copying: $0) }
+        return found
     }
 }

@@ -123,7 +123,7 @@ extension Exchange {
         var coding: ContentCoding?
         if case .known(let own) = response.facts.coding { coding = own }
         observed.begin(
-            ObservedBody.Copy(coding, bytesMax: route.policy.bodyBytesMax, memory: context.observer.memory),
+            ObservedBody.Copy(coding, bytesMax: route.policy.bodyBytesMax, memory: context.observer.copies),
             of: seen)
     }
 
@@ -157,7 +157,7 @@ extension Exchange {
             entityTag: response.head.headers.versionTag(), takesMadeTag: takesMadeTag(response),
             lifeSeconds: keptSeconds(response), renewalSeconds: lifeSeconds(of: response, on: asked.route),
             unkept: unkeptReason(response), fields: Self.judgedFields(response),
-            body: .none(context.observer.memory))
+            body: ObservedBody())
     }
 
     /// Returns the fields by which the doctor judges a response: of cookies the names, of an entity tag that it is there.

@@ -51,7 +51,6 @@ extension Exchange {
         return request.target.form == .asterisk ? .options : .problem(.noRoute, .noRoute)
     }
 
-    /// True if the resource has a twin URL for this request.
     private var hasTwin: Bool {
         pathRefusal == nil && switchedOff(on: route) == nil && TwinURL.admits(request, facts, route: route)
     }

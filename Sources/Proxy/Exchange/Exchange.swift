@@ -161,7 +161,6 @@ extension Exchange: RequestHandler {
         if linked != nil { dictionarySettled() }
     }
 
-    /// Ends the request at the upstream.
     func finishUpload(_ trailers: Headers) {
         attempt.connection?.finish(
             trailers: UpstreamRequest.trailers(

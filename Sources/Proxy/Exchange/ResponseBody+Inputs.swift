@@ -144,7 +144,6 @@ extension ResponseBody {
         keepCopy(if: fits)
     }
 
-    /// Decodes a piece for the copy alone.
     mutating func decodeCopy() {
         let before = copy?.bytes.count ?? 0
         let fits = copy?.decodePiece() == true

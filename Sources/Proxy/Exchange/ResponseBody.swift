@@ -52,7 +52,6 @@ struct ResponseBody: ~Copyable {
     /// Undoes the upstream's coding for the client.
     var removal: CodingRemoval?
     var copy: VersionCopy?
-    /// The bytes that the upstream has sent.
     var receivedBytes = 0
     /// The trailers of the upstream's body once it has ended.
     var trailers: Headers?
@@ -63,7 +62,6 @@ struct ResponseBody: ~Copyable {
     var passedBytes: UInt64 = 0
     /// The last bytes of a body that was copied.
     var tail: [UInt8] = []
-    /// Bytes for the client.
     var output: [UInt8] = []
     /// The memory of held bytes that the client has not taken yet.
     var outputMemory: MemoryLoan?

@@ -48,9 +48,9 @@ struct SentResponse: ~Copyable {
     /// The length of the body, if the head told it.
     let length: UInt64?
     /// True if the client gets other bytes than those that the upstream sent.
-    let isCodingChanged: Bool
+    var isCodingChanged = false
     /// The facts for the admission of the body, if it is copied while it is sent.
-    let promise: Promise?
+    var promise: Promise?
 
     /// A response whose head may have offered its body before that was whole.
     ///
@@ -65,11 +65,6 @@ struct SentResponse: ~Copyable {
         }
     }
 
-    init(length: UInt64?, isCodingChanged: Bool = false, promise: Promise? = nil) {
-        self.length = length
-        self.isCodingChanged = isCodingChanged
-        self.promise = promise
-    }
 }
 
 /// A draft that waits for its body; by reference, since a phase is asked for often and nearly never has one.

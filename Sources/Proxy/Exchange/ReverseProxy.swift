@@ -4,8 +4,6 @@ internal import Primitives
 internal import Storage
 
 /// The proxy of one loop: it hands each request to an `Exchange`, whose file reads as the life of a request.
-///
-/// Confined to its loop.
 final class ReverseProxy: Application, Handler {
     /// The configuration that new requests begin with; a reload replaces it.
     private(set) var context: ProxyContext
@@ -17,14 +15,15 @@ final class ReverseProxy: Application, Handler {
     private var requestIDs = RequestIDGenerator()
     /// The exchanges that have begun to hold a body in this batch of events.
     private var holding: [Exchange] = []
-    let upstreams = LoopUpstreams()
+    let upstreams: LoopUpstreams
     private let handshakeReminder = Reminder(milliseconds: 10_000)
 
-    init(context: ProxyContext, log: AccessLog?, core: EventLoop.Core) {
+    init(context: ProxyContext, log: AccessLog?, checksHealth: Bool, core: EventLoop.Core) {
         self.context = context
         self.log = log
         self.core = core
         index = context.store.reader()
+        upstreams = LoopUpstreams(checksHealth: checksHealth)
         metrics = LoopMetrics(routes: context.routeNames.texts.count)
         token = core.add(self)
         core.turnEnded = { [metrics] in metrics.counters.turns.add(microseconds: $0) }
@@ -121,9 +120,9 @@ final class ReverseProxy: Application, Handler {
         log?.flush()
     }
 
-    /// Flushes the log, and closes idle connections.
+    /// Flushes the log, closes idle connections, and ends health checks.
     func close() {
         log?.flush()
-        upstreams.closeIdle()
+        upstreams.close()
     }
 }

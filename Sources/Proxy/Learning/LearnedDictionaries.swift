@@ -107,9 +107,11 @@ final class LearnedDictionaries: Sendable {
         _ chain: ChainKey, of route: Route, _ record: Record, _ current: Storage.Version?, _ terms: Terms,
         now: Int
     ) -> Bool {
+        let known = registry.knowledge(of: chain)
         let facts = LearningPlan.Facts(
             visits: record.visits, proven: record.proven.count, hasDictionary: current != nil,
-            isTooLittle: current.map { registry.hasFallen($0) || !registry.pays(chain, now: now) } ?? false,
+            isTooLittle: current.map { known.savings.hasFallen($0.id) || !known.ledger.pays(at: now) }
+                ?? false,
             retryAt: record.retryAt)
         let hasTime = state.withLock { $0.allowance.hasPlenty(now: SystemClock.monotonicNanoseconds) }
         switch LearningPlan.decide(facts, hasProcessorTime: hasTime, now: now) {
@@ -223,7 +225,7 @@ final class LearnedDictionaries: Sendable {
                 return SavingsReport.Learned(
                     host: chain.authority, reason: record.reason?.rawValue, clients: record.visits.clients,
                     proven: proven.count, bytes: current?.bytes,
-                    ratio: current.flatMap { registry.ratio(of: $0) })
+                    ratio: current.flatMap { registry.knowledge(of: chain).savings.ratio(of: $0.id) })
             }
     }
 }
@@ -263,7 +265,6 @@ struct ProvenRows: Sendable {
         rows = rows.filter { index.version(row: $0.value) != nil }
     }
 
-    /// The rows, the newest first.
     var newestFirst: [Int64] { rows.values.sorted(by: >) }
 
     /// Notes the version that is the newest of its chain; the older half goes if there are too many.

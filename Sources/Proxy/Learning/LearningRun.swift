@@ -37,7 +37,6 @@ final class LearningRun: Sendable {
     private let begunAt = SystemClock.unixMicroseconds
     private let deadline: Int64
 
-    /// Returns nil if there is no memory.
     init?(_ order: Order, for owner: LearnedDictionaries) {
         let room = (owner.memory.limitBytes / Self.budgetPart - Self.baseBytes) / Self.bytesPerSampleByte
         samplesBytesMax = min(room, Self.samplesBytes.upperBound)

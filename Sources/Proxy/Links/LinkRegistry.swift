@@ -140,13 +140,8 @@ final class LinkRegistry: Sendable {
         }
     }
 
-    func mayAnnounce(_ chain: ChainKey, now: Int) -> Bool {
-        state.withLock { $0.chains[chain]?.ledger.mayAnnounce(at: now) == true }
-    }
-
-    /// Returns false while a chain rests because its announcements did not pay.
-    func pays(_ chain: ChainKey, now: Int) -> Bool {
-        state.withLock { $0.chains[chain]?.ledger.pays(at: now) ?? true }
+    func knowledge(of chain: ChainKey) -> ChainRecord {
+        state.withLock { $0.chains[chain] ?? ChainRecord() }
     }
 
     /// Returns the version that a page announces for a chain, or nil if that is of no use.
@@ -246,21 +241,11 @@ final class LinkRegistry: Sendable {
         }
     }
 
-    /// Returns true if a built dictionary saves a tenth less than at first.
-    func hasFallen(_ version: Version) -> Bool {
-        state.withLock { $0.chains[version.chainKey]?.savings.hasFallen(version.id) ?? false }
-    }
-
     /// Has a built dictionary compared with what it saves now, since no better one can be made.
     func acceptFall(of version: Version) {
         state.withLock {
             $0.chains.changeIfPresent(version.chainKey.hashValue) { $0.savings.acceptFall() }
         }
-    }
-
-    /// Returns the bytes of first responses without a built dictionary, divided by those over it; nil until enough were sent.
-    func ratio(of version: Version) -> Double? {
-        state.withLock { $0.chains[version.chainKey]?.savings.ratio(of: version.id) }
     }
 
     /// Returns the life that responses advertise for a named version.

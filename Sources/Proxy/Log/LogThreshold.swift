@@ -2,8 +2,6 @@ package import Storage
 internal import Synchronization
 
 /// The minimum level of log messages, which the admin listener can change.
-///
-/// Safe from any thread.
 package final class LogThreshold: Sendable {
     private let rank: Atomic<Int>
 

@@ -15,7 +15,6 @@ struct Metric: Sendable, Equatable {
     let help: String
 }
 
-/// One value of a metric in a scrape.
 struct MetricSample: Sendable, Equatable {
     let metric: Metric
     let labels: [String]

@@ -29,7 +29,6 @@ enum RejectionReason: String, CaseIterable, Sendable {
     case ambiguousPath = "ambiguous-path"
     /// The request's body is coded over a dictionary that it may not use.
     case requestDictionary = "request-dictionary"
-    /// No route with an upstream is for the request.
     case noRoute = "no-route"
     /// The request came back from an upstream that leads here.
     case loop

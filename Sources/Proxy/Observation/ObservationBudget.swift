@@ -16,7 +16,6 @@ struct ObservationBudget: Sendable {
     private(set) var spentNanoseconds: Int64 = 0
     /// The time in which routes were observed.
     var observing: Stopwatch
-    /// The processor time that may be spent.
     var allowance: ProcessorAllowance
     private var periodBegan: Int64
     private var spentInPeriod: Int64 = 0

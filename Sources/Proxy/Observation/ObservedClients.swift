@@ -38,7 +38,6 @@ struct ObservedClients: Sendable {
 
     /// The reason why a client that was here before holds nothing.
     enum Lack: String, CaseIterable, Sendable {
-        /// It was offered nothing.
         case nothing = "never-offered"
         /// No browser keeps the response.
         case unkept

@@ -85,17 +85,13 @@ final class ObservedBody: Sendable {
     let bytes: [UInt8]
     /// The upstream's coding; nil for none.
     let coding: ContentCoding?
-    private let reserved: Int
-    private let budget: MemoryBudget
+    private let memory: MemoryLoan?
 
-    fileprivate init(_ bytes: [UInt8], _ coding: ContentCoding?, reserved: Int, _ budget: MemoryBudget) {
-        (self.bytes, self.coding, self.reserved, self.budget) = (bytes, coding, reserved, budget)
+    /// Makes a body; by default that of a response without one.
+    init(_ bytes: [UInt8] = [], _ coding: ContentCoding? = nil, memory: consuming MemoryLoan? = nil) {
+        (self.bytes, self.coding) = (bytes, coding)
+        self.memory = memory
     }
-
-    /// Returns no body, for a response without one.
-    static func none(_ budget: MemoryBudget) -> ObservedBody { ObservedBody([], nil, reserved: 0, budget) }
-
-    deinit { budget.release(reserved) }
 
     /// Returns the body without the upstream's coding; nil if it is malformed or too long.
     func decoded(bytesMax: Int) -> [UInt8]? {
@@ -106,33 +102,28 @@ final class ObservedBody: Sendable {
 
     struct Copy: ~Copyable {
         private var bytes: [UInt8] = []
-        private var reserved = 0
+        private var memory: MemoryLoan?
         private let bytesMax: Int
         private let coding: ContentCoding?
-        private let budget: MemoryBudget
+        private let share: MemoryShare
 
-        init(_ coding: ContentCoding?, bytesMax: Int, memory budget: MemoryBudget) {
-            (self.coding, self.bytesMax, self.budget) = (coding, bytesMax, budget)
+        init(_ coding: ContentCoding?, bytesMax: Int, memory share: MemoryShare) {
+            (self.coding, self.bytesMax, self.share) = (coding, bytesMax, share)
         }
-
-        deinit { budget.release(reserved) }
 
         /// Adds bytes; returns false if the body is too long or there is no memory.
         mutating func append(_ piece: Span<UInt8>) -> Bool {
             let count = bytes.count + piece.count
-            guard count <= bytesMax else { return false }
-            if count > reserved {
-                let more = max(count - reserved, ObservedBody.stepBytes)
-                guard budget.reserve(more) else { return false }
-                reserved += more
-            }
+            let reserved = memory?.bytes ?? 0
+            guard count <= bytesMax,
+                count <= reserved || share.resize(&memory, to: max(count, reserved + ObservedBody.stepBytes))
+            else { return false }
             bytes.append(piece)
             return true
         }
 
         mutating func take() -> ObservedBody {
-            defer { (bytes, reserved) = ([], 0) }
-            return ObservedBody(bytes, coding, reserved: reserved, budget)
+            ObservedBody(exchange(&bytes, with: []), coding, memory: memory.take())
         }
     }
 }

@@ -60,7 +60,6 @@ struct ObservedTally: Sendable {
     private var urls: Set<Int> = []
     private var paths: Set<Int> = []
 
-    /// The totals until now.
     var report: SavingsReport.Observed {
         var report = totals
         report.seconds = Double(observing.nanoseconds(now: SystemClock.monotonicNanoseconds)) / 1e9
@@ -80,7 +79,6 @@ struct Stopwatch: Sendable {
     /// The time since which it runs; nil during a pause.
     private var began: Int64?
 
-    /// Begins to run.
     init(now: Int64) { began = now }
 
     mutating func run(_ isRunning: Bool, now: Int64) {

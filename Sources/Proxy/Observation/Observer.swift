@@ -12,6 +12,7 @@ final class Observer: Sendable {
     private static let waitingBytesMax = 4 << 20
 
     let memory: MemoryBudget
+    let copies: MemoryShare
     let store: DictionaryStore
     let coding: CodingResources
     let budget: Guarded<ObservationBudget>
@@ -31,13 +32,13 @@ final class Observer: Sendable {
         self.store = store
         self.coding = coding
         memory = MemoryBudget(bytes: bytesMax)
+        copies = MemoryShare(of: memory)
         budget = Guarded(
             ObservationBudget(
                 cpuShare: configuration.observe.cpuShare, now: SystemClock.monotonicNanoseconds))
         adopt(configuration)
     }
 
-    /// Observes the routes of a configuration from now on.
     func adopt(_ configuration: Configuration) {
         let (now, observed) = (SystemClock.monotonicNanoseconds, configuration.observedRoutes)
         budget.withLock {

@@ -1,8 +1,6 @@
 internal import Primitives
 
 /// Limits how often messages about a route are logged; reloads keep it.
-///
-/// Safe from any thread.
 final class RouteReminders: Sendable {
     private static let hour: Int64 = 3_600_000
 

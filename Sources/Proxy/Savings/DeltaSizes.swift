@@ -29,7 +29,6 @@ package struct DeltaSizes: Codable, Equatable, Sendable {
         plainBytes > 0 ? 100 * Double(plainBytes - deltaBytes) / Double(plainBytes) : nil
     }
 
-    /// The same as a share.
     package var savedShare: Double? { savedPercent.map { $0 / 100 } }
 
     /// The same, rounded down; 0 without any.

@@ -20,6 +20,12 @@ final class ExperimentTotals: Sendable {
         func estimate(_ path: KeyPath<Unit, Int>) -> RatioEstimate? {
             RatioEstimate(units.map { (Double($0.requests), Double($0[keyPath: path])) })
         }
+
+        /// Returns the ratio of the means of a quantity on both sides; nil with too few clients.
+        func ratio(of path: KeyPath<Unit, Int>, to other: Arm) -> SavingsReport.Ratio? {
+            guard let own = estimate(path), let others = other.estimate(path) else { return nil }
+            return own.ratio(to: others)
+        }
     }
 
     let settings: Configuration.Experiment
@@ -95,8 +101,8 @@ extension SavingsReport.Experiment {
         let (treated, heldOut) = (totals[.treated], totals[.heldOut])
         self.init(
             holdout: totals.settings.holdout, treated: .init(treated), heldOut: .init(heldOut),
-            bytes: .init(treated.estimate(\.bytes), heldOut.estimate(\.bytes)),
-            duration: .init(treated.estimate(\.microseconds), heldOut.estimate(\.microseconds)))
+            bytes: treated.ratio(of: \.bytes, to: heldOut),
+            duration: treated.ratio(of: \.microseconds, to: heldOut))
     }
 }
 
@@ -107,13 +113,5 @@ extension SavingsReport.Arm {
         guard requests > 0 else { return }
         bytesPerRequest = Double(arm.sum(\.bytes)) / Double(requests)
         secondsPerRequest = Double(arm.sum(\.microseconds)) / 1e6 / Double(requests)
-    }
-}
-
-extension SavingsReport.Ratio {
-    fileprivate init?(_ treated: RatioEstimate?, _ heldOut: RatioEstimate?) {
-        guard let treated, let heldOut else { return nil }
-        let (value, low, high) = treated.ratio(to: heldOut)
-        self.init(value: value, low: low, high: high)
     }
 }

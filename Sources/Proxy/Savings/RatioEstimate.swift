@@ -35,15 +35,15 @@ struct RatioEstimate: Sendable, Equatable {
     ///
     /// The logarithm of a ratio is closer to a normal distribution than the ratio. Student's t stands for the few units of
     /// a short experiment, with the degrees of freedom of Welch.
-    func ratio(to other: RatioEstimate) -> (value: Double, low: Double, high: Double) {
+    func ratio(to other: RatioEstimate) -> SavingsReport.Ratio {
         let sum = variance + other.variance
         let value = mean / other.mean
-        guard sum > 0 else { return (value, value, value) }
+        guard sum > 0 else { return .init(value: value, low: value, high: value) }
         let parts =
             variance * variance / Double(units - 1) + other.variance * other.variance
             / Double(other.units - 1)
         let width = Self.quantile(degrees: sum * sum / parts) * sum.squareRoot()
-        return (value, value * exp(-width), value * exp(width))
+        return .init(value: value, low: value * exp(-width), high: value * exp(width))
     }
 
     /// Returns the quantile 97.5 % of Student's t by the expansion of Cornish and Fisher; exact to 1 % from 4 degrees on.

@@ -13,8 +13,6 @@ final class ProxyLoop: Handler {
     private var onDrained: (() -> Void)?
     /// True if this loop does the periodic work of the whole proxy.
     private let maintains: Bool
-    /// Health checks for all loops, run by one of them.
-    private let health: HealthChecks?
     private var token: Token?
 
     init(context: ProxyContext, accessLog: AccessLogOutput?, maintains: Bool, core: EventLoop.Core) {
@@ -22,8 +20,7 @@ final class ProxyLoop: Handler {
         self.maintains = maintains
         proxy = ReverseProxy(
             context: context, log: accessLog?.log(for: context.configuration, routes: context.routeNames),
-            core: core)
-        health = maintains ? HealthChecks(core: core, report: context.report) : nil
+            checksHealth: maintains, core: core)
     }
 
     /// Starts to accept; returns its registration on the loop.
@@ -31,7 +28,6 @@ final class ProxyLoop: Handler {
         open(sockets, core)
         let token = core.add(self)
         self.token = token
-        health?.adopt(proxy.context.upstreams)
         expired(core)
         return token
     }
@@ -65,7 +61,6 @@ final class ProxyLoop: Handler {
     /// Adopts another configuration for new requests, opens the listeners `added`, and closes those that it does not have.
     func adopt(_ context: ProxyContext, added: Sockets, _ core: EventLoop.Core) {
         proxy.adopt(context, log: accessLog?.log(for: context.configuration, routes: context.routeNames))
-        health?.adopt(context.upstreams)
         for (address, listener) in listeners {
             if let settings = settings(of: address) {
                 listener.adopt(settings)
@@ -75,11 +70,6 @@ final class ProxyLoop: Handler {
             }
         }
         open(added, core)
-    }
-
-    func refreshUpstreams() {
-        proxy.refreshUpstreams()
-        health?.adopt(proxy.context.upstreams)
     }
 
     private func leave(_ listener: Listener, _ core: EventLoop.Core) {
@@ -113,7 +103,6 @@ final class ProxyLoop: Handler {
     func close() {
         for listener in leaving + listeners.values { listener.abortAll() }
         proxy.close()
-        health?.close()
     }
 
     var sockets: Sockets { listeners.mapValues(\.sockets) }

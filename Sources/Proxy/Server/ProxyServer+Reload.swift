@@ -48,14 +48,15 @@ extension ProxyServer {
         let former = state.withLock { $0 }
         let refused = Settings.all.changes(.refused, from: former.context.configuration, to: configuration)
         guard refused.isEmpty else { throw .needsRestart(refused) }
-        let upstreams = try ResolvedUpstreams(
-            configuration, former.context.shared.resolver, after: former.context.upstreams)
+        let upstreams = try UpstreamGroups(
+            configuration, former.context.shared.upstreams, after: former.context.upstreams,
+            report: former.context.report)
         let context = try ProxyContext(
             configuration, upstreams, former.context.shared, after: former.context)
         // Open every new socket first, so that an error changes nothing.
         let change = try ListenerChange(from: former, to: configuration)
         let admin = try AdminChange(from: former, to: configuration)
-        try OwnUpstream.check(upstreams.servers, change.listeners.map(\.endpoint))
+        try OwnUpstream.check(upstreams.all.flatMap(\.resolved), change.listeners.map(\.endpoint))
         upstreams.adopt()
         context.shared.places.adopt(UpstreamPlaces.Limits(configuration))
         context.observer.adopt(configuration)

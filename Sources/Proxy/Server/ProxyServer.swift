@@ -77,7 +77,7 @@ package final class ProxyServer: Sendable {
             logThreshold: logThreshold ?? LogThreshold(context.configuration.log.level),
             counters: LoopCounterReader(parts).read)
         names = NameWatches(context.upstreams) { [parts] in
-            for part in parts { part.perform { own, _ in own.refreshUpstreams() } }
+            for part in parts { part.perform { own, _ in own.proxy.refreshUpstreams() } }
         }
         context.shared.redis?.start(requestsOn: parts.map(\.loop))
         context.shared.currentRoutes.withLock { $0 = CurrentRoutes(context.routes) }
@@ -115,7 +115,6 @@ package final class ProxyServer: Sendable {
 
     // MARK: Starting
 
-    /// Opens the sockets of all listeners and of the admin listener.
     private static func open(
         _ context: ProxyContext, _ inherited: InheritedSockets
     ) throws(StartError) -> ([OpenListener], Shares, ListeningSocket?) {
@@ -293,5 +292,36 @@ enum OwnUpstream {
                 )
             }
         }
+    }
+}
+
+/// Asks all loops for their counters.
+///
+/// A loop that does not respond counts with its last counters, since a sum of counters must not fall: Prometheus would take
+/// that for a restart. Safe from any thread.
+final class LoopCounterReader: Sendable {
+    private let parts: [ProxyServer.LoopPart<ProxyLoop>]
+    /// The last counters of each loop; nil before its first reading.
+    private let latest: Guarded<[LoopCounters?]>
+
+    init(_ parts: [ProxyServer.LoopPart<ProxyLoop>]) {
+        self.parts = parts
+        latest = Guarded([LoopCounters?](repeating: nil, count: parts.count))
+    }
+
+    /// Returns the counters of all loops; blocks for at most two seconds.
+    func read() -> LoopReading {
+        let silentLoops = Guarded(parts.count)
+        let asked = DispatchGroup()
+        for (index, part) in parts.enumerated() {
+            part.perform(in: asked) { [latest] own, _ in
+                let counters = own.counters
+                latest.withLock { $0[index] = counters }
+                silentLoops.withLock { $0 -= 1 }
+            }
+        }
+        _ = asked.wait(timeout: .now() + .seconds(2))
+        return LoopReading(
+            counters: latest.withLock { $0.compactMap(\.self) }, silentLoops: silentLoops.withLock { $0 })
     }
 }

@@ -5,7 +5,6 @@ struct EndpointHealth: Sendable, Equatable {
     struct Policy: Sendable, Equatable {
         /// The number of consecutive failures that eject an address; 0 disables ejection.
         let failuresMax: Int
-        /// The first back-off in milliseconds.
         let backOff: Int64
 
         /// The greatest back-off, in multiples of the first.

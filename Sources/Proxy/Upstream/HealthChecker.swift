@@ -2,40 +2,7 @@ internal import Dictionaries
 internal import HTTP
 internal import Storage
 
-/// The health checks of all upstreams, on behalf of all loops.
-///
-/// Confined to one loop.
-final class HealthChecks {
-    private let core: EventLoop.Core
-    private let report: @Sendable (OperatorEvent) -> Void
-    private var checkers: [String: HealthChecker] = [:]
-
-    init(core: EventLoop.Core, report: @escaping @Sendable (OperatorEvent) -> Void) {
-        (self.core, self.report) = (core, report)
-    }
-
-    /// Adopts the upstreams of a configuration; checks of upstreams that are gone end.
-    func adopt(_ groups: UpstreamGroups) {
-        let names = Set(groups.all.map(\.name))
-        for (name, checker) in checkers where !names.contains(name) {
-            checker.end()
-            checkers[name] = nil
-        }
-        for group in groups.all {
-            let checker = checkers[group.name] ?? HealthChecker(core: core, report: report)
-            checkers[group.name] = checker
-            checker.adopt(group)
-        }
-    }
-
-    func close() {
-        for checker in checkers.values { checker.close() }
-    }
-}
-
 /// Checks the health of every address of an upstream at intervals.
-///
-/// Confined to one loop.
 final class HealthChecker: Handler {
     private let core: EventLoop.Core
     private let pool: ConnectionPool
@@ -80,10 +47,9 @@ final class HealthChecker: Handler {
     private func stop() {
         core.setDeadline(token, nil)
         close()
-        for server in servers { server.forgetChecks() }
+        for server in servers { server.change { $0.forgetChecks() } }
     }
 
-    /// Cancels the probes in progress.
     func close() {
         for probe in probes.values { probe.cancel() }
         probes = [:]
@@ -108,7 +74,7 @@ final class HealthChecker: Handler {
         let probe = HealthProbe(settings, core: core) { [unowned self] isGood in
             probes[name] = nil
             guard let isGood, servers.contains(where: { $0 === server }),
-                let change = server.checked(isGood: isGood)
+                let change = server.change({ $0.checked(isGood: isGood) })
             else { return }
             report(.change(change, of: server, isOnlyOne: servers.count == 1))
         }
@@ -118,8 +84,6 @@ final class HealthChecker: Handler {
 }
 
 /// One health check of one upstream address.
-///
-/// Confined to its loop.
 final class HealthProbe: ResponseHandler, Handler {
     private let settings: Configuration.Upstream.Health
     private let core: EventLoop.Core

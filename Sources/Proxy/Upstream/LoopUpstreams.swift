@@ -1,21 +1,21 @@
 internal import HTTP
 
-/// One upstream as a loop sees it: the balancer, the retry budget, and the connections.
-///
-/// Confined to its loop.
+/// One upstream as a loop sees it: the balancer, the retry budget, the connections, and on one loop the health checks.
 final class LoopUpstream {
     /// The connections, which have the settings of this upstream.
     let connections: ConnectionPool
     private var members: [LoopAddress] = []
     private var rule = Configuration.Upstream.Balance.roundRobin
     private var balancer = Balancer()
+    /// Checks the addresses on behalf of all loops; nil on the others.
+    private let checker: HealthChecker?
     var budget = RetryBudget()
-    /// The row of its times in the metrics.
     let metricsRow: Int
 
-    init(_ name: String, _ metrics: LoopMetrics, core: EventLoop.Core) {
-        let row = metrics.counters.row(ofUpstream: name)
+    init(_ group: UpstreamGroup, _ metrics: LoopMetrics, core: EventLoop.Core, checksHealth: Bool) {
+        let row = metrics.counters.row(ofUpstream: group.name)
         metricsRow = row
+        checker = checksHealth ? HealthChecker(core: core, report: group.report) : nil
         connections = ConnectionPool(settings: ClientSettings(), core: core) { nanoseconds in
             metrics.counters.upstreamConnectTime.add(microseconds: Int(nanoseconds / 1_000), row: row)
         }
@@ -46,10 +46,20 @@ final class LoopUpstream {
         members = servers.map { LoopAddress($0, connections.targetPool(for: $0.target)) }
         rule = group.settings.balance
         connections.keep(servers.lazy.map(\.target))
+        checker?.adopt(group)
     }
 
     /// Closes each connection as soon as it is idle; requests in progress go on.
-    func leave() { connections.keep([]) }
+    func leave() {
+        connections.keep([])
+        checker?.end()
+    }
+
+    /// Closes idle connections, and cancels the checks in progress.
+    func close() {
+        connections.closeIdle()
+        checker?.close()
+    }
 
     /// Returns the address for the next request, or nil if all have been tried.
     func choose(excluding tried: [UpstreamServer] = [], now: Int64) -> LoopAddress? {
@@ -86,23 +96,27 @@ final class LoopAddress {
 }
 
 /// The upstreams of a loop, in the order of the current configuration.
-///
-/// Confined to its loop.
 final class LoopUpstreams {
+    private let checksHealth: Bool
     private var names: [String] = []
     private var upstreams: [LoopUpstream] = []
     /// Upstreams that reloads have removed, as long as requests may use them.
     private var leaving: [LoopUpstream] = []
     private var formerOpened = 0
 
-    /// Returns the upstream of a group of the current configuration.
+    /// Makes the upstreams of a loop; one loop checks their health for all.
+    init(checksHealth: Bool) { self.checksHealth = checksHealth }
+
     subscript(group: UpstreamGroup) -> LoopUpstream { upstreams[group.place] }
 
     /// Adopts the upstreams of a configuration; those whose name is gone end with their last request.
     func adopt(_ groups: UpstreamGroups, _ metrics: LoopMetrics, core: EventLoop.Core) {
         var former = Dictionary(zip(names, upstreams)) { first, _ in first }
         names = groups.all.map(\.name)
-        upstreams = names.map { former.removeValue(forKey: $0) ?? LoopUpstream($0, metrics, core: core) }
+        upstreams = groups.all.map { group in
+            former.removeValue(forKey: group.name)
+                ?? LoopUpstream(group, metrics, core: core, checksHealth: checksHealth)
+        }
         for upstream in former.values {
             upstream.leave()
             leaving.append(upstream)
@@ -127,8 +141,8 @@ final class LoopUpstreams {
         }
     }
 
-    func closeIdle() {
-        for upstream in upstreams + leaving { upstream.connections.closeIdle() }
+    func close() {
+        for upstream in upstreams + leaving { upstream.close() }
     }
 
     /// The numbers of connections in use, of idle ones, and of those opened since the start.

@@ -6,8 +6,6 @@ internal import Storage
 internal import Synchronization
 
 /// Resolves the names of all upstreams at intervals.
-///
-/// Safe from any thread.
 final class NameWatches: Sendable {
     /// Resolving blocks, so a slow name must not delay the others.
     private let queue = DispatchQueue(label: "dictum.resolver", qos: .utility, attributes: .concurrent)

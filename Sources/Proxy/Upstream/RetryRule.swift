@@ -6,7 +6,6 @@ internal import HTTP
 enum RetryRule {
     struct Attempt: Equatable {
         let error: UpstreamError
-        /// True if a byte of the request has been sent.
         let hasSent: Bool
         /// True if a byte of the response has arrived.
         let hasReceived: Bool

@@ -13,6 +13,8 @@ final class UpstreamGroup: Sendable {
     /// The TLS settings, or nil if no URL uses TLS.
     let tls: TLSClientContext?
     let directory: UpstreamDirectory
+    /// The addresses of its names when the group was made, which the directory has from `adopt` on.
+    let resolved: [UpstreamServer]
     /// The places that its requests have taken; the same object over reloads.
     let load: FairHolding
     /// The settings of each loop's connections.
@@ -25,16 +27,17 @@ final class UpstreamGroup: Sendable {
     let report: @Sendable (OperatorEvent) -> Void
 
     /// - Parameters:
-    ///   - shared: the settings of connections that all upstreams have in common.
-    ///   - former: the group of the same name before a reload.
+    ///   - shared: what all upstreams have in common.
+    ///   - former: the group of the same name before a reload, whose directory stays.
     init(
-        _ settings: Configuration.Upstream, at place: Int, _ directory: UpstreamDirectory,
+        _ settings: Configuration.Upstream, at place: Int, in configuration: Configuration,
         _ shared: UpstreamGroups.Shared, after former: UpstreamGroup?,
         report: @escaping @Sendable (OperatorEvent) -> Void
     ) throws(StartError) {
         self.place = place
         self.settings = settings
-        self.directory = directory
+        directory = former?.directory ?? UpstreamDirectory(settings.name, shared.resolver)
+        resolved = try directory.servers(of: settings.urls)
         load = former?.load ?? FairHolding()
         self.report = report
         authority = settings.urls.first?.authority ?? ""
@@ -46,12 +49,12 @@ final class UpstreamGroup: Sendable {
         connections.responseTimeout = Int64(settings.responseTimeout)
         connections.idleTimeout = Int64(settings.idleTimeout)
         connections.limits = MessageLimits(
-            headBytes: shared.limits.responseHead, fieldCount: Self.fieldCountMax)
-        connections.bodyRate = shared.limits.bodyRate
+            headBytes: configuration.limits.responseHead, fieldCount: Self.fieldCountMax)
+        connections.bodyRate = configuration.limits.bodyRate
         // The setting counts the connections of all loops.
         connections.keepAliveMax = (settings.keepAlive + shared.loopCount - 1) / shared.loopCount
         connections.idleConnections = shared.idleConnections
-        connections.idleConnectionsMax = shared.idleConnectionsMax
+        connections.idleConnectionsMax = DescriptorLimit.upstreamShare(of: configuration).idle
         self.connections = connections
     }
 
@@ -80,65 +83,37 @@ final class UpstreamGroup: Sendable {
 struct UpstreamGroups: Sendable {
     let all: [UpstreamGroup]
 
-    /// The settings of connections that all upstreams have in common.
+    /// What all upstreams have in common, over all reloads.
     struct Shared: Sendable {
-        let limits: Configuration.Limits
+        let resolver: NameResolver
         let loopCount: Int
-        let idleConnections: ConnectionCount
-        let idleConnectionsMax: Int
+        let idleConnections = ConnectionCount()
     }
 
+    /// Resolves all names; blocks, and changes nothing until `adopt`.
+    ///
     /// - Parameter former: the groups before a reload.
     init(
-        _ resolved: ResolvedUpstreams, _ shared: Shared, after former: UpstreamGroups? = nil,
+        _ configuration: Configuration, _ shared: Shared, after former: UpstreamGroups? = nil,
         report: @escaping @Sendable (OperatorEvent) -> Void
     ) throws(StartError) {
         var all: [UpstreamGroup] = []
-        for part in resolved.parts {
+        for settings in configuration.allUpstreams {
             all.append(
                 try UpstreamGroup(
-                    part.settings, at: all.count, part.directory, shared, after: former?[part.settings.name],
+                    settings, at: all.count, in: configuration, shared, after: former?[settings.name],
                     report: report))
         }
         self.all = all
+    }
+
+    /// Has the directories use the addresses that were resolved.
+    func adopt() {
+        for group in all { group.directory.adopt(group.settings.urls, group.resolved) }
     }
 
     /// Returns the upstream of this name; nil and the empty name stand for the one without a name.
     subscript(name: String?) -> UpstreamGroup? { all.first { $0.name == name ?? "" } }
 
     var servers: [UpstreamServer] { all.flatMap(\.directory.servers) }
-}
-
-/// The upstreams of a configuration with their addresses, before any request goes there.
-struct ResolvedUpstreams: Sendable {
-    fileprivate struct Part: Sendable {
-        let settings: Configuration.Upstream
-        let directory: UpstreamDirectory
-        let servers: [UpstreamServer]
-    }
-
-    let resolver: NameResolver
-    fileprivate let parts: [Part]
-
-    /// Resolves all names; blocks, and changes nothing.
-    ///
-    /// - Parameter former: the groups before a reload; names that stay keep their directories.
-    init(
-        _ configuration: Configuration, _ resolver: NameResolver, after former: UpstreamGroups? = nil
-    ) throws(StartError) {
-        var parts: [Part] = []
-        for settings in configuration.allUpstreams {
-            let directory = former?[settings.name]?.directory ?? UpstreamDirectory(settings.name, resolver)
-            let servers = try directory.servers(of: settings.urls)
-            parts.append(Part(settings: settings, directory: directory, servers: servers))
-        }
-        (self.resolver, self.parts) = (resolver, parts)
-    }
-
-    var servers: [UpstreamServer] { parts.flatMap(\.servers) }
-
-    /// Has the directories use these addresses.
-    func adopt() {
-        for part in parts { part.directory.adopt(part.settings.urls, part.servers) }
-    }
 }

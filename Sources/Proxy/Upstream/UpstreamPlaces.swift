@@ -33,7 +33,6 @@ final class UpstreamPlaces: Sendable {
 
     /// A reason why a request gets no place now.
     enum Shortage: Error {
-        /// The client has its share.
         case client
         /// All places are taken, or those of the upstream.
         case upstream

@@ -63,21 +63,9 @@ final class UpstreamServer: Sendable {
         return change { $0.succeeded() }
     }
 
-    /// Records a request that failed before its response began.
-    func failed(now: Int64, _ policy: EndpointHealth.Policy) -> EndpointHealth.Change? {
-        change { $0.failed(now: now, policy) }
-    }
-
-    func checked(isGood: Bool) -> EndpointHealth.Change? {
-        change { $0.checked(isGood: isGood) }
-    }
-
-    /// Forgets all checks, because they are disabled.
-    func forgetChecks() {
-        change { $0.forgetChecks() }
-    }
-
-    private func change<Result: Sendable>(_ body: (inout EndpointHealth) -> Result) -> Result {
+    /// Changes the health, by what a request or a check has shown.
+    @discardableResult
+    func change<Result: Sendable>(_ body: (inout EndpointHealth) -> Result) -> Result {
         health.withLock { health in
             let result = body(&health)
             // Store it under the lock, or a slower thread would overwrite a newer summary.
@@ -88,8 +76,6 @@ final class UpstreamServer: Sendable {
 }
 
 /// Limits how often a message is logged: at once the first time, then once in a period.
-///
-/// Safe from any thread.
 final class Reminder: Sendable {
     private let milliseconds: Int64
     /// The time from which the message may be logged again.

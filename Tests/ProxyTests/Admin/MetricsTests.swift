@@ -202,8 +202,8 @@ import Testing
     }
 
     @Test func `all metrics have distinct names, and counters end in total`() {
-        #expect(Set(AdminStatus.metrics.map(\.name)).count == AdminStatus.metrics.count)
-        for metric in AdminStatus.metrics {
+        #expect(Set(AdminStatus.allMetrics.map(\.name)).count == AdminStatus.allMetrics.count)
+        for metric in AdminStatus.allMetrics {
             #expect((metric.kind == .counter) == metric.name.hasSuffix("_total"), "\(metric.name)")
             #expect(metric.help.hasSuffix("."), "\(metric.name)")
         }
@@ -216,7 +216,7 @@ import Testing
             $0.hasPrefix("| `dictum_") || $0.hasPrefix("| `process_")
         }
         .flatMap { $0.split(separator: "|")[0].split(separator: "`").filter { $0.contains("_") } }
-        let declared = AdminStatus.metrics.map { metric in
+        let declared = AdminStatus.allMetrics.map { metric in
             metric.labels.isEmpty ? metric.name : "\(metric.name){\(metric.labels.joined(separator: ","))}"
         }
         #expect(listed.map(String.init).sorted() == declared.sorted())
@@ -356,8 +356,8 @@ import Testing
 // MARK: - The declarations of all metrics
 
 extension AdminStatus {
-    fileprivate static var metrics: [Metric] {
-        LoopCounters().series.map(\.metric) + Operation.metrics + StoreStatistics.metrics
+    fileprivate static var allMetrics: [Metric] {
+        LoopCounters().series.map(\.metric) + AdminStatus.metrics + StoreStatistics.metrics
             + DeltaStatistics.metrics + GainSampler.metrics + LearnedDictionaries.metrics
             + [ExperimentTotals.requests, ExperimentTotals.bytes, ExperimentTotals.durations]
             + SharedMemoryStatistics.metrics + LogSink.metrics + ProcessStatistics.metrics

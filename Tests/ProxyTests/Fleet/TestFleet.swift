@@ -93,7 +93,7 @@ final class TestFleet {
             guard let memory = memory(node), memory.state.withLock({ $0.isComplete }) else { return false }
             // A request may come to any loop, and each has a connection of its own.
             let ready = memory.client.gate(.request).ready.withLock(\.count)
-            return ready == node.server.context.shared.loopCount
+            return ready == node.server.context.loopCount
         }
     }
 

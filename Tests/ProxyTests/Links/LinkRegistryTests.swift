@@ -50,7 +50,7 @@ internal import Testing
         var wasted = 0
         for visitor in 2_000..<4_000 {
             for chain in registry.chains(after: Self.page, client: nil, now: 701)
-            where registry.mayAnnounce(chain, now: 701) && chain.match != "/feed" {
+            where registry.knowledge(of: chain).ledger.mayAnnounce(at: 701) && chain.match != "/feed" {
                 registry.changeLedger(of: chain.hashValue) {
                     $0.recordCost(500_000, of: UInt128(visitor), at: 701)
                 }
@@ -59,7 +59,9 @@ internal import Testing
         }
         #expect(wasted == 2 * 4 * 60 * 500_000)
         // A failed expectation shows the values in it, and a registry has no readable ones.
-        let announced = (["/feed"] + exports).filter { registry.mayAnnounce(chain($0), now: 701) }
+        let announced = (["/feed"] + exports).filter {
+            registry.knowledge(of: chain($0)).ledger.mayAnnounce(at: 701)
+        }
         #expect(announced == ["/feed"])
     }
 
@@ -80,7 +82,7 @@ internal import Testing
             }
         }
         registry.recordDownload(of: version, sentBytes: 100, client: 1 << 80, now: now + 601)
-        let pays = registry.mayAnnounce(items, now: now + 601)
+        let pays = registry.knowledge(of: items).ledger.mayAnnounce(at: now + 601)
         #expect(pays)
     }
 
@@ -191,7 +193,7 @@ internal import Testing
         }
         registry.recordDownload(of: version, sentBytes: 1_000, client: 1 << 80, now: now + 601)
         registry.recordDownload(of: version, sentBytes: 1_000, client: 1 << 81, now: now + 1_202)
-        let isAnnounced = registry.pays(built, now: now + 1_202)
+        let isAnnounced = registry.knowledge(of: built).ledger.pays(at: now + 1_202)
         #expect(isAnnounced == pays)
     }
 
@@ -214,7 +216,7 @@ internal import Testing
             }
             registry.recordDownload(of: version, sentBytes: 100, client: 1 << 80, now: now + 601)
             registry.recordDownload(of: version, sentBytes: 100, client: 1 << 81, now: now + 1_202)
-            let isAnnounced = registry.pays(feed, now: now + 1_202)
+            let isAnnounced = registry.knowledge(of: feed).ledger.pays(at: now + 1_202)
             #expect(isAnnounced == pays)
         }
     }
@@ -228,12 +230,12 @@ internal import Testing
             for client in 0..<20 as Range<UInt128> { ledger.recordCost(1_000, of: client, at: now) }
             for time in [601, 1_202] { ledger.recordCost(1_000, of: 1 << 80, at: now + time) }
         }
-        let rests = !registry.pays(built, now: now + 1_202)
+        let rests = !registry.knowledge(of: built).ledger.pays(at: now + 1_202)
         try #require(rests)
         for path in 0..<10_000 {
             fetch(registry, "/items/\(path)", clients: path..<path + 1, sentBytes: 100, at: now)
         }
-        let stillRests = !registry.pays(built, now: now + 1_202)
+        let stillRests = !registry.knowledge(of: built).ledger.pays(at: now + 1_202)
         #expect(stillRests)
     }
 }

@@ -8,7 +8,7 @@ struct ObservedBodyTests {
 
     /// Copies pieces of so many bytes; returns nil once one is refused.
     private func copy(_ pieces: [Int], bytesMax: Int = 200_000) -> ObservedBody? {
-        var copy = ObservedBody.Copy(nil, bytesMax: bytesMax, memory: budget)
+        var copy = ObservedBody.Copy(nil, bytesMax: bytesMax, memory: MemoryShare(of: budget))
         for count in pieces {
             let piece = [UInt8](repeating: 7, count: count)
             guard copy.append(piece.span) else { return nil }

@@ -30,12 +30,12 @@ internal import Testing
         let one = try server()
         let policy = EndpointHealth.Policy(failuresMax: 2, backOff: 100)
         for _ in 0..<3 {
-            #expect(one.failed(now: 0, policy) == nil)
+            #expect(one.change { $0.failed(now: 0, policy) } == nil)
             #expect(one.succeeded() == nil)
         }
-        _ = one.failed(now: 0, policy)
+        _ = one.change { $0.failed(now: 0, policy) }
         #expect(one.isHealthy)
-        #expect(one.failed(now: 0, policy) == .ejected(milliseconds: 100, failures: 2))
+        #expect(one.change { $0.failed(now: 0, policy) } == .ejected(milliseconds: 100, failures: 2))
         #expect(!one.isHealthy && one.standing(now: 99) == .out(badness: 100))
         #expect(one.standing(now: 100) == .due)
         #expect(one.beginTrial(now: 100))
