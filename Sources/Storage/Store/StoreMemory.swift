@@ -9,7 +9,8 @@ final class StoreMemory: Sendable {
     let configuration: StoreConfiguration
     let reports: StoreReports
     let counters = Guarded(StoreStatistics())
-    let publisher: IndexPublisher
+    /// The index, which all readers share.
+    let index: DictionaryIndex
     /// The state is locked before `hot` if both are needed.
     let state: Guarded<StoreState>
     let hot: Guarded<HotBodies>
@@ -40,11 +41,9 @@ final class StoreMemory: Sendable {
         let limits = StoreLimits(
             chains: configuration.maxChains, bytes: configuration.maxBytes, memory: configuration.memoryBytes)
         let empty = StoreState(limits: limits, heads: heads, inUseMax: configuration.versionsInUseMax)
-        publisher = IndexPublisher(empty.index)
+        index = empty.index
         state = Guarded(empty)
     }
-
-    var index: DictionaryIndex { publisher.index }
 
     // MARK: Time
 

@@ -232,6 +232,13 @@ package final class DictionaryIndex: Sendable {
 
     // MARK: Changes
 
+    /// Exchanges everything with another index: who has this one finds all of the other's versions at once.
+    func exchange(with other: DictionaryIndex) {
+        tables.withLock { own in other.tables.withLock { swap(&own, &$0) } }
+        chainNames.withLock { own in other.chainNames.withLock { swap(&own, &$0) } }
+        hasNames.store(true, ordering: .relaxed)
+    }
+
     struct ChainStatus {
         let chain: Chain
         let count: Int
