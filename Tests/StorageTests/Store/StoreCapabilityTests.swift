@@ -56,9 +56,9 @@ struct StoreCapabilityTests {
         #expect(keys.name(of: "/a?x", as: .entityTag, tag) == "-YEhq385rWD3KRxeVTTL_Y7g8NCGmCyEsV-CpEAVAlY")
         #expect(keys.name(of: "/a?x", as: .variant, tag) == "HBZG7UX2q0Mf8wWK_J2ofZ33c7D1P78JIEDCxYoAxoE")
         let facts = try #require(Base64.decodeURL("AAECAwQFBgcICQoLJ81uE0LxbKfV_cSdoflgmtkrSx7l"))
-        #expect(keys.openFacts(facts, ofChain: [1, 2]) == Array("facts".utf8))
+        #expect(keys.seal(ofChain: [1, 2]).open(facts) == Array("facts".utf8))
         let body = try #require(Base64.decodeURL("AAECAwQFBgcICQoLaYlzZWyoJ0MmbscaHhSLvDgnGvU"))
-        #expect(keys.openBody(body, ofRow: digest, inChain: [1, 2]) == Array("text".utf8))
+        #expect(keys.seal(ofRow: digest, inChain: [1, 2]).open(body) == Array("text".utf8))
         let number: UInt64 = 10_810_958_311_827_469_971
         #expect(keys.clientNumber(of: [1, 2, 3]) == number)
     }

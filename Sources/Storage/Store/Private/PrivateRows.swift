@@ -74,7 +74,7 @@ enum PrivateRows {
         while let row = try rows.next() {
             guard let id: Int64 = row.value(0) else { continue }
             guard let name: Data = row.value(1), let sealed: Data = row.value(2),
-                let facts = keys.openFacts([UInt8](sealed), ofChain: [UInt8](name)),
+                let facts = keys.seal(ofChain: [UInt8](name)).open([UInt8](sealed)),
                 let owner = PrivateChainFacts.owner(facts)
             else {
                 unusable.append(id)
@@ -97,7 +97,7 @@ enum PrivateRows {
                     """), arguments: [version.id])
         guard let row else { return nil }
         guard let chain: Data = row.value(0), let sealed: Data = row.value(1),
-            let body = keys.openBody([UInt8](sealed), ofRow: version.digest, inChain: [UInt8](chain))
+            let body = keys.seal(ofRow: version.digest, inChain: [UInt8](chain)).open([UInt8](sealed))
         else { throw StoreDatabaseError.damaged("its seal is broken") }
         return try StoredBody(row: version.id, bytes: body, count: row.value(2), base: nil).whole(over: nil)
     }
@@ -115,12 +115,12 @@ enum PrivateRows {
     ) throws {
         let version = insertion.version
         let chain = keys.rowName(of: version.chainKey)
-        let facts = try keys.seal(PrivateChainFacts.bytes(version.chainKey), ofChain: chain)
+        let facts = try keys.seal(ofChain: chain).seal(PrivateChainFacts.bytes(version.chainKey))
         try database.cachedStatement(sql: "INSERT OR IGNORE INTO private_chain (name, facts) VALUES (?, ?)")
             .execute(arguments: [Data(chain), Data(facts)])
         // Sealed bytes cannot be compressed, so this comes first.
         let bytes = insertion.packed?.frame ?? insertion.body.bytes
-        let sealed = try keys.seal(bytes, ofRow: version.digest, inChain: chain)
+        let sealed = try keys.seal(ofRow: version.digest, inChain: chain).seal(bytes)
         try insert(insertion, ofChain: chain, sealedBytes: sealed.count, into: database)
         // An existing row that was skipped as invalid keeps its place.
         guard database.changesCount > 0 else { return }
