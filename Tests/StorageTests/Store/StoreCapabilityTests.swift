@@ -44,7 +44,7 @@ struct StoreCapabilityTests {
         let own = chain(scope: .private(tag))
         #expect(Base64.encodeURL(keys.rowName(of: own)) == "yahcbZrjfGv-Yhc9CBPrZ8keEsYG3LJX3pZbH5JgdEQ")
         let personal = try #require(
-            keys.personalChain(authority: "a.test", match: "/a", matchDest: [], digest: digest))
+            keys.personalChain(of: digest, like: ChainKey(authority: "a.test", match: "/a")))
         #expect(
             personal.scope.tag.map { Base64.encodeURL($0.bytes) }
                 == "mFLkRN0fckJxbJK_G05T4O6BYv7iyTj7oS0ptPvq-Y4")
@@ -99,7 +99,7 @@ struct StoreCapabilityTests {
             -> ChainKey
         {
             try #require(
-                keys.personalChain(authority: authority, match: match, matchDest: [], digest: digest))
+                keys.personalChain(of: digest, like: ChainKey(authority: authority, match: match)))
         }
         let chain = try personal(digest)
         #expect(chain.scope.isSealed)
@@ -108,7 +108,7 @@ struct StoreCapabilityTests {
         #expect(try personal(digest, "/b").scope != chain.scope)
         #expect(try personal(digest, "/a", "b.test").scope != chain.scope)
         let provisional = [0, 1].map { _ in
-            keys.provisionalChain(authority: "a.test", match: "/a", matchDest: [])
+            keys.provisionalChain(like: ChainKey(authority: "a.test", match: "/a"))
         }
         #expect(provisional[0] != nil)
         #expect(provisional[0] != provisional[1], "nobody else names it")

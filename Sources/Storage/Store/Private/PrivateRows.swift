@@ -172,7 +172,7 @@ enum PrivateChainFacts {
         /// One identity, whose chain this is.
         case identity(Chain)
         /// Many persons; the tag of each version completes the key.
-        case persons(authority: String, match: String, matchDest: [String])
+        case persons(ChainKey)
 
         var isNamed: Bool { if case .identity = self { true } else { false } }
 
@@ -180,28 +180,22 @@ enum PrivateChainFacts {
         func chain(of name: Digest) -> Chain {
             switch self {
             case .identity(let chain): chain
-            case .persons(let authority, let match, let matchDest):
-                Chain(
-                    ChainKey(
-                        authority: authority, scope: .personal(IdentityTag(code: name)), match: match,
-                        matchDest: matchDest))
+            case .persons(let key): Chain(key.with(.personal(IdentityTag(code: name))))
             }
         }
     }
 
     /// Decodes the names; returns nil if the bytes were not made by `bytes`.
     static func owner(_ bytes: [UInt8]) -> Owner? {
-        guard let parts = LengthPrefixed.parts(of: bytes), parts.count >= 3 else { return nil }
-        if parts[0].elementsEqual(ofPersons.utf8) {
-            let texts = parts.dropFirst().map { String(decoding: $0, as: UTF8.self) }
-            return .persons(authority: texts[0], match: texts[1], matchDest: Array(texts.dropFirst(2)))
+        guard var parts = LengthPrefixed.parts(of: bytes)?[...], let label = parts.popFirst() else {
+            return nil
         }
-        guard parts[0].elementsEqual(ofIdentity.utf8), parts.count >= 4,
-            let tag = IdentityTag(bytes: parts[1])
-        else { return nil }
-        let texts = parts.dropFirst(2).map { String(decoding: $0, as: UTF8.self) }
-        let key = ChainKey(
-            authority: texts[0], scope: .private(tag), match: texts[1], matchDest: Array(texts.dropFirst(2)))
-        return .identity(Chain(key))
+        let isOfPersons = label.elementsEqual(ofPersons.utf8)
+        guard isOfPersons || label.elementsEqual(ofIdentity.utf8) else { return nil }
+        let tag = isOfPersons ? nil : parts.popFirst().flatMap { IdentityTag(bytes: $0) }
+        let texts = parts.map { String(decoding: $0, as: UTF8.self) }
+        guard texts.count >= 2 else { return nil }
+        let key = ChainKey(authority: texts[0], match: texts[1], matchDest: Array(texts.dropFirst(2)))
+        return isOfPersons ? .persons(key) : tag.map { .identity(Chain(key.with(.private($0)))) }
     }
 }

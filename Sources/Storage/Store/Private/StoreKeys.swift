@@ -149,7 +149,6 @@ extension VersionFacts {
 extension ChainKey {
     func isName(_ name: Digest, ofBody digest: Digest, _ keys: StoreKeys?) -> Bool {
         guard case .personal = scope else { return scope.name(of: digest, keys) == name }
-        return keys?.personalChain(authority: authority, match: match, matchDest: matchDest, digest: digest)
-            == self
+        return keys?.personalChain(of: digest, like: self) == self
     }
 }
