@@ -1,6 +1,5 @@
 internal import Dictionaries
 internal import Primitives
-internal import Synchronization
 
 /// Every version that may be used: tables that one writer changes and all readers share.
 ///
@@ -12,7 +11,6 @@ package final class DictionaryIndex: Sendable {
     let inUseMax: Int
     /// The chains that are or were named in Links, by their names.
     private let chainNames = Guarded<[String: ChainKey]>([:])
-    private let hasNames = Atomic<Bool>(false)
 
     /// The upper bound of chains that a look-up by digest examines.
     private static let candidatesMax = 256
@@ -236,7 +234,6 @@ package final class DictionaryIndex: Sendable {
     func exchange(with other: DictionaryIndex) {
         tables.withLock { own in other.tables.withLock { swap(&own, &$0) } }
         chainNames.withLock { own in other.chainNames.withLock { swap(&own, &$0) } }
-        hasNames.store(true, ordering: .relaxed)
     }
 
     struct ChainStatus {
@@ -267,7 +264,6 @@ package final class DictionaryIndex: Sendable {
     /// Makes the chain of a version known by its name.
     func addName(of version: Version) {
         guard version.chainKey.scope == .public else { return }
-        hasNames.store(true, ordering: .relaxed)
         chainNames.withLock { $0[version.chainKey.name] = version.chainKey }
         recordPin(of: version)
     }
@@ -284,8 +280,8 @@ package final class DictionaryIndex: Sendable {
         guard let status = tables.withLock({ $0.remove(version) }) else { return nil }
         if version.pinnedUntil > 0 { recordPin(of: version) }
         // Only public chains are named, and a private one may have the same name as a public one.
-        if status.count == 0, version.chainKey.scope == .public, hasNames.load(ordering: .relaxed) {
-            chainNames.withLock { $0[version.chainKey.name] = nil }
+        if status.count == 0, version.chainKey.scope == .public {
+            chainNames.withLock { if !$0.isEmpty { $0[version.chainKey.name] = nil } }
         }
         return status
     }
