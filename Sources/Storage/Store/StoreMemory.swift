@@ -15,7 +15,6 @@ final class StoreMemory: Sendable {
     let state: Guarded<StoreState>
     let hot: Guarded<HotBodies>
     let heads: HeadMemory
-    let bases = PackingBases()
     let budget: AdmissionBudget
     /// True once a hand-over has begun: no new body is admitted.
     let isLeaving = Atomic<Bool>(false)
