@@ -38,7 +38,7 @@ package final class DictionaryIndex: Sendable {
     func reserve(_ count: Int) { tables.withLock { $0.reserve(count) } }
 
     /// Frees room that was made for more versions than there are.
-    func trim() { tables.withLock { $0.trim() } }
+    func trim() { tables.withLock { $0.resources.trim() } }
 
     // MARK: Look-ups
 
@@ -198,10 +198,9 @@ package final class DictionaryIndex: Sendable {
 
     /// Applies the rule to the version of a row with the URL that the row says.
     func judge(row: Int64, url: String, _ isCurrent: (Version) -> Bool) {
-        let version = tables.withLock { tables in
-            tables.place(ofRow: row).map { tables.look(at: $0, url: url) }
-        }
-        if let version { judge(version, isCurrent) }
+        let version = tables.withLock { tables in tables.place(ofRow: row).map { tables.look(at: $0) } }
+        guard let version else { return }
+        judge(version.hasOwnURL ? version : version.with(url: url, etag: version.etag), isCurrent)
     }
 
     func expired(now: Int) -> (versions: [Version], next: Int) {
@@ -239,6 +238,8 @@ package final class DictionaryIndex: Sendable {
     struct ChainStatus {
         let chain: Chain
         let count: Int
+        /// The promised ids that went with a version that was removed.
+        var promises = PromisedIDs()
     }
 
     /// Adds a version and returns the state of its chain.

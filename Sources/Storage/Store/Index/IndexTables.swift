@@ -75,9 +75,6 @@ struct IndexTables: ~Copyable, Sendable {
         resources.reserve(count)
     }
 
-    /// Frees room that was made for more resources than there are.
-    mutating func trim() { resources.trim() }
-
     // MARK: Objects
 
     /// Returns the object for the version at a place and keeps it in use.
@@ -172,12 +169,6 @@ struct IndexTables: ~Copyable, Sendable {
     func look(at place: Int32) -> Version {
         let used = Int(records[Int(place)].inUse)
         return used >= 0 ? inUse[used].version : object(at: place)
-    }
-
-    /// Returns the object of a version with the URL that its row says.
-    func look(at place: Int32, url: String) -> Version {
-        let version = look(at: place)
-        return version.hasOwnURL ? version : version.with(url: url, etag: version.etag)
     }
 
     /// Records whether a present route would make the version at a place.
