@@ -22,10 +22,6 @@ package final class DictionaryIndex: Sendable {
     var chainCount: Int { tables.withLock { $0.chainCount } }
     /// The number of private chains, which have a budget of their own.
     var privateChainCount: Int { tables.withLock { $0.privateChainCount } }
-    /// The bytes of the index and the order of eviction in memory.
-    ///
-    /// The factors were measured as resident memory of processes that opened a million versions, in chains of
-    /// ten and in chains of one.
     var memoryBytes: Int { tables.withLock { $0.memoryBytes } }
 
     /// Makes an empty index that keeps at most `inUseMax` unused objects.
@@ -83,7 +79,6 @@ package final class DictionaryIndex: Sendable {
         return version { $0.newest(key.chainKey, name: name) }
     }
 
-    /// Returns the newest version of a URL and variant that had this entity tag.
     func version(_ key: VersionKey, etag: String) -> Version? {
         let (name, tag) = (VersionHashes.name(url: key.url, variant: key.variant), VersionHashes.tag(etag))
         return version { $0.version(key.chainKey, name: name, tag: tag) }

@@ -59,6 +59,9 @@ struct IndexTables: ~Copyable, Sendable {
     init(inUseMax: Int) { self.inUseMax = inUseMax }
 
     /// The bytes of the tables and of the order of eviction in memory.
+    ///
+    /// The factors were measured as resident memory of processes that opened a million versions, in chains of
+    /// ten and in chains of one.
     var memoryBytes: Int {
         versionCount * Self.versionBytes + chainCount * Self.chainBytes + inUse.count * Self.objectBytes
             + nameBytes + promises.bytes
