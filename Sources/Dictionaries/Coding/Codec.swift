@@ -31,7 +31,6 @@ package enum Codec {
         for coding: ContentCoding, dictionary: Body? = nil, limits: DecoderLimits
     ) throws(CodingError) -> Decoder {
         try check(coding, hasDictionary: dictionary != nil)
-        let budget = DecoderBudget(coding: coding, dictionaryBytes: dictionary?.count ?? 0, limits: limits)
         let engine: any DecoderEngine =
             switch coding {
             case .identity: IdentityDecoder()
@@ -46,7 +45,7 @@ package enum Codec {
         return Decoder(
             engine,
             header: dictionary.map { DictionaryHeader.bytes(for: coding, digest: $0.digest) } ?? [],
-            budget: budget)
+            dictionaryBytes: dictionary?.count ?? 0, limits: limits)
     }
 
     package static func decode(
