@@ -2,7 +2,7 @@
 package enum Codec {
     /// Makes an encoder for one body.
     ///
-    /// Throws if the coding and the dictionary do not belong together, or if memory is exhausted.
+    /// Throws for identity, if the coding and the dictionary do not belong together, or if memory is exhausted.
     package static func encoder(
         for coding: ContentCoding, options: EncoderOptions = EncoderOptions()
     ) throws(CodingError) -> any Encoder {
@@ -31,10 +31,9 @@ package enum Codec {
         for coding: ContentCoding, dictionary: Body? = nil, limits: DecoderLimits
     ) throws(CodingError) -> Decoder {
         try check(coding, hasDictionary: dictionary != nil)
-        let budget = DecoderBudget(coding: coding, dictionaryBytes: dictionary?.count ?? 0, limits: limits)
         let engine: any DecoderEngine =
             switch coding {
-            case .identity: IdentityDecoder()
+            case .identity: throw CodingError(coding, .setup, "codes nothing")
             case .zstd, .dcz: try ZstdDecoder(coding, dictionary: dictionary)
             #if canImport(CBrotli)
             case .gzip: try GzipDecoder()
@@ -46,7 +45,7 @@ package enum Codec {
         return Decoder(
             engine,
             header: dictionary.map { DictionaryHeader.bytes(for: coding, digest: $0.digest) } ?? [],
-            budget: budget)
+            dictionaryBytes: dictionary?.count ?? 0, limits: limits)
     }
 
     package static func decode(
@@ -77,7 +76,7 @@ package enum Codec {
         for coding: ContentCoding, options: EncoderOptions
     ) throws(CodingError) -> any Encoder {
         switch coding {
-        case .identity: IdentityEncoder()
+        case .identity: throw CodingError(coding, .setup, "codes nothing")
         case .zstd, .dcz: try ZstdEncoder(coding, options: options)
         #if canImport(CBrotli)
         case .gzip: try GzipEncoder(options: options)

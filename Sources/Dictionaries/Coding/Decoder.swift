@@ -1,5 +1,3 @@
-internal import Primitives
-
 /// The bounds on the size of a decoded body.
 package struct DecoderLimits: Sendable {
     /// The number of decoded bytes that the ratio does not bound.
@@ -16,47 +14,6 @@ package struct DecoderLimits: Sendable {
     package init(maxBytes: Int, maxRatio: Int = 100) {
         self.maxBytes = maxBytes
         self.maxRatio = maxRatio
-    }
-}
-
-/// A decoder's account of bytes read and written, checked against its limits.
-struct DecoderBudget {
-    private let coding: ContentCoding
-    private let limits: DecoderLimits
-    private var readBytes: Int
-    private var writtenBytes = 0
-
-    init(coding: ContentCoding, dictionaryBytes: Int, limits: DecoderLimits) {
-        self.coding = coding
-        self.limits = limits
-        readBytes = dictionaryBytes
-    }
-
-    /// Returns the number of bytes that may be written in all, given `waiting` bytes of unused input.
-    private func allowedBytes(waiting: Int) -> Int {
-        let (product, overflow) = (readBytes + waiting).multipliedReportingOverflow(by: limits.maxRatio)
-        if overflow || product > Int.max - DecoderLimits.ratioFreeBytes { return limits.maxBytes }
-        return min(limits.maxBytes, product + DecoderLimits.ratioFreeBytes)
-    }
-
-    /// Returns the room for the decoder's next step: at most one byte beyond the limit, so that a bomb is noticed
-    /// and not built.
-    func stepCapacity(waiting: Int) -> Int {
-        max(0, min(limits.stepBytes - 1, allowedBytes(waiting: waiting) - writtenBytes)) + 1
-    }
-
-    mutating func read(_ count: Int) { readBytes += count }
-
-    /// Counts decoded bytes; throws beyond the limits.
-    mutating func wrote(_ count: Int, waiting: Int) throws(CodingError) {
-        writtenBytes += count
-        guard writtenBytes <= allowedBytes(waiting: waiting) else {
-            throw CodingError(
-                coding, .limit,
-                writtenBytes > limits.maxBytes
-                    ? "the body has more than \(limits.maxBytes) bytes"
-                    : "the body has more than \(limits.maxRatio) times the bytes of its coded form")
-        }
     }
 }
 
@@ -88,14 +45,17 @@ protocol DecoderEngine: AnyObject {
 package final class Decoder {
     private let engine: any DecoderEngine
     private let header: [UInt8]
-    private var budget: DecoderBudget
+    private let limits: DecoderLimits
     private var headerBytesRead = 0
+    /// The bytes read, those of the dictionary included, and written, to which the limits apply.
+    private var (readBytes, writtenBytes): (Int, Int)
     private var hasFailed = false
 
-    init(_ engine: any DecoderEngine, header: [UInt8], budget: DecoderBudget) {
+    init(_ engine: any DecoderEngine, header: [UInt8], dictionaryBytes: Int, limits: DecoderLimits) {
         self.engine = engine
         self.header = header
-        self.budget = budget
+        self.limits = limits
+        (readBytes, writtenBytes) = (dictionaryBytes, 0)
     }
 
     private var coding: ContentCoding { engine.coding }
@@ -125,12 +85,12 @@ package final class Decoder {
         let end = output.count + min(outputBytes, Int.max - output.count)
         while used < input.count || engine.hasMore, output.count < end {
             let waiting = input.count - used
-            let capacity = min(budget.stepCapacity(waiting: waiting), end - output.count)
+            let capacity = min(stepCapacity(waiting: waiting), end - output.count)
             let before = output.count
             let step = try engine.step(input.extracting(used...), capacity: capacity, into: &output)
             used += step
-            budget.read(step)
-            try budget.wrote(output.count - before, waiting: waiting - step)
+            readBytes += step
+            try wrote(output.count - before, waiting: waiting - step)
         }
         hasFailed = false
         return used
@@ -163,19 +123,31 @@ package final class Decoder {
         headerBytesRead += count
         return count
     }
-}
 
-/// A decoder that copies, within the limits.
-final class IdentityDecoder: DecoderEngine {
-    let coding = ContentCoding.identity
-    let hasMore = false
-    let memoryBytes = 0
-    let memoryBytesMax = 0
-    let isComplete = true
+    // MARK: Limits
 
-    func step(_ input: Span<UInt8>, capacity: Int, into output: inout [UInt8]) -> Int {
-        let count = min(input.count, capacity)
-        output.append(input.extracting(0..<count))
-        return count
+    /// Returns the number of bytes that may be written in all, given `waiting` bytes of unused input.
+    private func allowedBytes(waiting: Int) -> Int {
+        let (product, overflow) = (readBytes + waiting).multipliedReportingOverflow(by: limits.maxRatio)
+        if overflow || product > Int.max - DecoderLimits.ratioFreeBytes { return limits.maxBytes }
+        return min(limits.maxBytes, product + DecoderLimits.ratioFreeBytes)
+    }
+
+    /// Returns the room for the decoder's next step: at most one byte beyond the limit, so that a bomb is noticed
+    /// and not built.
+    private func stepCapacity(waiting: Int) -> Int {
+        max(0, min(limits.stepBytes - 1, allowedBytes(waiting: waiting) - writtenBytes)) + 1
+    }
+
+    /// Counts decoded bytes; throws beyond the limits.
+    private func wrote(_ count: Int, waiting: Int) throws(CodingError) {
+        writtenBytes += count
+        guard writtenBytes <= allowedBytes(waiting: waiting) else {
+            throw CodingError(
+                coding, .limit,
+                writtenBytes > limits.maxBytes
+                    ? "the body has more than \(limits.maxBytes) bytes"
+                    : "the body has more than \(limits.maxRatio) times the bytes of its coded form")
+        }
     }
 }

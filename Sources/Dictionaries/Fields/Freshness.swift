@@ -2,11 +2,9 @@ internal import Primitives
 
 /// The time for which a private cache may use a response (RFC 9111 section 4.2, RFC 5861 section 3).
 package struct Freshness: Equatable, Sendable {
-    /// The freshness lifetime in seconds.
     package let lifetimeSeconds: Int64
     /// The seconds beyond the lifetime in which the response may be used while it is revalidated.
     package let staleWhileRevalidateSeconds: Int64
-    /// The age of the response when it was received, in seconds.
     package let initialAgeSeconds: Int64
     /// The time at which the response was received, in seconds since 1970.
     package let receivedAt: Int64

@@ -6,7 +6,6 @@ package enum UnkeptCause: String, Error, Sendable {
     case notOffered = "not offered"
     /// The pattern is invalid, of another origin, or has regexp groups (RFC 9842 section 2.1.1).
     case match
-    /// The body is empty.
     case empty
     /// The body is in a coding that the client does not undo, and only a decoded one is a dictionary.
     case coding

@@ -4,7 +4,6 @@ internal import Primitives
 ///
 /// A text that it cannot read has no values: nobody should find out by it what two parsers make of the same text.
 package struct JSONMembers {
-    /// The maximum length of the text.
     package static let bytesMax = 64 << 10
     /// The maximum length of a value, without escapes.
     package static let valueBytesMax = 256

@@ -11,7 +11,6 @@ struct PatternComponent {
     }
 
     private let form: Form
-    /// The names of the groups, in order.
     let groupNames: [String]
     /// The fixed text at the start of every match, in front of a program.
     private let lead: [UInt8]

@@ -154,12 +154,7 @@ struct PatternParser {
                 pending += prefix
             } else {
                 addPending()
-                if !prefix.isEmpty {
-                    parts.append(
-                        PatternPart(
-                            matcher: .fixedText, name: "", prefix: canonical(prefix), suffix: [],
-                            modifier: modifier))
-                }
+                addFixed(prefix, modifier)
             }
             return
         }
@@ -177,11 +172,15 @@ struct PatternParser {
     }
 
     private mutating func addPending() {
-        guard !pending.isEmpty else { return }
+        addFixed(pending, .none)
+        pending = []
+    }
+
+    private mutating func addFixed(_ text: [Unicode.Scalar], _ modifier: PatternPart.Modifier) {
+        guard !text.isEmpty else { return }
         parts.append(
             PatternPart(
-                matcher: .fixedText, name: "", prefix: canonical(pending), suffix: [], modifier: .none))
-        pending = []
+                matcher: .fixedText, name: "", prefix: canonical(text), suffix: [], modifier: modifier))
     }
 
     private func canonical(_ text: [Unicode.Scalar]) -> [UInt8] {

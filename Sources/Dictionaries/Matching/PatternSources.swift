@@ -10,7 +10,7 @@ struct PatternSources {
     /// Splits a pattern and resolves it against the path of the URL that it came from.
     init(_ text: String, basePath: String, origin: String?) throws(PatternError) {
         let scalars = Array(text.unicodeScalars)
-        let tokens = Array(PatternTokenizer.tokens(scalars).dropLast())
+        let tokens = PatternTokenizer.tokens(scalars)
         let start = try Self.pathStart(tokens, scalars, origin: origin)
         let rest = tokens[start...]
         let searchStart =

@@ -4,11 +4,9 @@ struct PatternTokenizer {
     private var index = 0
     private var tokens: [PatternToken] = []
 
-    /// Returns the tokens of the text, with `end` as the last.
     static func tokens(_ scalars: [Unicode.Scalar]) -> [PatternToken] {
         var tokenizer = PatternTokenizer(scalars: scalars)
         while tokenizer.index < scalars.count { tokenizer.step() }
-        tokenizer.add(.end, length: 0)
         return tokenizer.tokens
     }
 
@@ -114,8 +112,6 @@ struct PatternToken {
         case asterisk
         /// A colon without a name or an unbalanced parenthesis; allowed only at the positions where URLs need them.
         case invalid(Unicode.Scalar, String)
-        /// The end of the text.
-        case end
     }
 
     let kind: Kind

@@ -79,7 +79,7 @@ package struct Template: Sendable {
                 index += 2
             } else if scalars[index] == "<" {
                 let end = try placeholderEnd(at: index, in: scalars, groupNames: groupNames)
-                if case .name(let name) = PatternTokenizer.tokens(Array(pattern)).dropLast().last?.kind {
+                if case .name(let name) = PatternTokenizer.tokens(Array(pattern)).last?.kind {
                     throw PatternError(
                         offset: index,
                         "a placeholder directly behind the group :\(name); expected some text between them")

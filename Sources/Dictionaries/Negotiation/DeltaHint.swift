@@ -62,9 +62,7 @@ package enum DeltaHint: Equatable, Sendable {
 /// The rules are those observed in Chromium, which keeps a response that is fresh, or stale but usable, when it
 /// arrives.
 package enum UnkeptReason: String, CaseIterable, Sendable {
-    /// `no-store`.
     case noStore = "no-store"
-    /// `no-cache`.
     case noCache = "no-cache"
     /// `Vary: *`.
     case varyAny = "vary-any"

@@ -23,9 +23,7 @@ package struct RequestFacts: Sendable {
     package var hasClientCertificate = false
     package var hasPersonalField = false
     package var hasPersonalQuery = false
-    /// True if the request says `no-store`.
     package var noStore = false
-    /// True if the request says `no-transform`.
     package var noTransform = false
     /// True if the client's transport counts as secure under the setting `secure_transport`.
     package var isTransportSecure = true

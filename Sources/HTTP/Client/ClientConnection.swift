@@ -177,7 +177,7 @@ package final class ClientConnection: Connection {
     }
 
     private func consumeHead(_ bytes: Span<UInt8>, from offset: Int) throws(ParseError) -> Int? {
-        guard case .awaitingHead = state.phase else { return nil }
+        guard state.phase == .awaitingHead else { return nil }
         guard let head = try parser.parseResponse(bytes.extracting(offset..<bytes.count)) else {
             return nil
         }

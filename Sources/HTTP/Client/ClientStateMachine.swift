@@ -3,12 +3,11 @@ internal import Primitives
 /// The state of an upstream's connection.
 ///
 /// Pure, so that a test can drive it through every order of events.
-struct ClientStateMachine: Sendable {
+struct ClientStateMachine: Pausable, Sendable {
     enum Phase: Equatable, Sendable {
         case connecting
         case idle
-        /// A request is in progress; `hasBytes` once a byte of its response has come.
-        case awaitingHead(hasBytes: Bool)
+        case awaitingHead
         case body
         case closed
     }
@@ -20,7 +19,7 @@ struct ClientStateMachine: Sendable {
     /// True once a byte of its response has come.
     private(set) var hasReceived = false
     /// True while the receiver of the response is full.
-    private(set) var isPaused = false
+    var isPaused = false
     /// True once the protocol has changed (RFC 9110 section 7.8): the bytes are no HTTP messages any more.
     private(set) var isTunnel = false
     private var isWritingClosed = false
@@ -39,12 +38,12 @@ struct ClientStateMachine: Sendable {
     var isReused: Bool { exchanges > 0 }
 
     mutating func connected() {
-        if phase == .connecting { phase = .awaitingHead(hasBytes: false) }
+        if phase == .connecting { phase = .awaitingHead }
     }
 
     /// A request begins; `persists` if another may follow it.
     mutating func begin(persists: Bool = true) {
-        if phase == .idle { phase = .awaitingHead(hasBytes: false) }
+        if phase == .idle { phase = .awaitingHead }
         isRequestWhole = false
         hasSent = false
         hasReceived = false
@@ -58,15 +57,6 @@ struct ClientStateMachine: Sendable {
         isRequestWhole = true
     }
 
-    mutating func pause() { isPaused = true }
-
-    /// Ends a pause; returns false if there was none.
-    mutating func resume() -> Bool {
-        guard isPaused else { return false }
-        isPaused = false
-        return true
-    }
-
     /// Returns true once: when the sent part of a tunnel is complete, so that its end must be sent.
     mutating func closesWriting() -> Bool {
         guard isTunnel, isRequestWhole, !isWritingClosed else { return false }
@@ -74,10 +64,7 @@ struct ClientStateMachine: Sendable {
         return true
     }
 
-    mutating func bytesCame() {
-        hasReceived = true
-        if case .awaitingHead = phase { phase = .awaitingHead(hasBytes: true) }
-    }
+    mutating func bytesCame() { hasReceived = true }
 
     mutating func headCame(keepsAlive: Bool, endsWithConnection: Bool) {
         phase = .body
@@ -110,8 +97,7 @@ struct ClientStateMachine: Sendable {
         switch phase {
         case .idle, .closed: return nil
         case .connecting: return .connectFailed(SystemError(code: 0))
-        case .awaitingHead(hasBytes: false): return exchanges > 0 ? .stale : .closedBeforeHead
-        case .awaitingHead(hasBytes: true): return .closedBeforeHead
+        case .awaitingHead: return isReused && !hasReceived ? .stale : .closedBeforeHead
         case .body: return .truncated
         }
     }

@@ -47,7 +47,7 @@ package final class ConnectionPool {
 
     /// Returns the most recently used idle connection; nil without one.
     func keptConnection(from targetPool: TargetPool) -> ClientConnection? {
-        guard let kept = targetPool.takeLast() else { return nil }
+        guard let kept = targetPool.idle.popLast() else { return nil }
         idleCount -= 1
         settings.idleConnections?.leave()
         noteActive()
@@ -116,13 +116,13 @@ package final class ConnectionPool {
             settings.idleConnections?.enter(limit: settings.idleConnectionsMax) ?? true
         else { return connection.close() }
         activeCount -= 1
-        targetPool.keep(connection)
+        targetPool.idle.append(connection)
         idleCount += 1
     }
 
     func closed(_ connection: ClientConnection) {
         if let index = connection.targetPool.idle.lastIndex(where: { $0 === connection }) {
-            connection.targetPool.remove(at: index)
+            connection.targetPool.idle.remove(at: index)
             idleCount -= 1
             settings.idleConnections?.leave()
         } else {
@@ -143,20 +143,13 @@ package final class ConnectionPool {
 package final class TargetPool {
     package let target: UpstreamTarget
     /// The idle connections, the most recently used at the end.
-    private(set) var idle: [ClientConnection] = []
+    fileprivate(set) var idle: [ClientConnection] = []
     /// True while connections may be kept; false once the target is gone.
     var isKept = true
 
     init(_ target: UpstreamTarget) {
         self.target = target
     }
-
-    /// Takes out the idle connection that was used last.
-    func takeLast() -> ClientConnection? { idle.popLast() }
-
-    func keep(_ connection: ClientConnection) { idle.append(connection) }
-
-    func remove(at index: Int) { idle.remove(at: index) }
 }
 
 /// The highest value of the last seconds: of the current window and the one before it.

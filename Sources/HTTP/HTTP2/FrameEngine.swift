@@ -83,10 +83,17 @@ extension FrameEngineOwner {
     var priorityUpdate: [UInt8] = []
 
     /// Makes the server's side, and queues its SETTINGS; nil without memory.
-    convenience init?(owner: any FrameEngineOwner, settings: HTTP2Settings) {
+    convenience init?(owner: any FrameEngineOwner, fieldBytesMax: Int) {
         guard let options = unsafe Self.makeOptions() else { return nil }
         defer { unsafe nghttp2_option_del(options) }
-        unsafe self.init(owner, settings.entries, window: settings.connectionWindow) {
+        // `NO_RFC7540_PRIORITIES` counts in the first frame only (RFC 9218 section 2.1).
+        let entries = [
+            (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, UInt32(HTTP2Settings.streamsMax)),
+            (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, HTTP2Settings.streamWindow),
+            (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(fieldBytesMax)),
+            (NGHTTP2_SETTINGS_ENABLE_CONNECT_PROTOCOL, 1), (NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES, 1),
+        ]
+        unsafe self.init(owner, entries, window: HTTP2Settings.connectionWindow) {
             unsafe nghttp2_session_server_new2(&$0, $1, nil, options)
         }
     }
@@ -95,14 +102,18 @@ extension FrameEngineOwner {
     ///
     /// Windows open by themselves as bytes come, since the receiver takes all of them.
     convenience init?(client owner: any FrameEngineOwner, fieldBytesMax: Int) {
-        let entries = HTTP2Settings.clientEntries(fieldBytesMax: fieldBytesMax)
+        let entries = [
+            (NGHTTP2_SETTINGS_ENABLE_PUSH, 0),
+            (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, UInt32(HTTP2Settings.clientWindow)),
+            (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, UInt32(fieldBytesMax)),
+        ]
         unsafe self.init(owner, entries, window: HTTP2Settings.clientWindow) {
             unsafe nghttp2_session_client_new(&$0, $1, nil)
         }
     }
 
     private init?(
-        _ owner: any FrameEngineOwner, _ settings: [(id: UInt16, value: UInt32)], window: Int,
+        _ owner: any FrameEngineOwner, _ settings: [(nghttp2_settings_id, UInt32)], window: Int,
         make: (inout OpaquePointer?, OpaquePointer) -> Int32
     ) {
         var made: OpaquePointer?
@@ -114,7 +125,9 @@ extension FrameEngineOwner {
         self.owner = owner
         unsafe session = made
         unsafe nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
-        let entries = settings.map { nghttp2_settings_entry(settings_id: Int32($0.id), value: $0.value) }
+        let entries = settings.map { id, value in
+            nghttp2_settings_entry(settings_id: Int32(id.rawValue), value: value)
+        }
         // Safe: nghttp2 copies the entries during the call.
         _ = unsafe nghttp2_submit_settings(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), entries, entries.count)
         _ = unsafe nghttp2_session_set_local_window_size(

@@ -10,7 +10,6 @@ struct HTTP2Frame: Equatable, Sendable {
         case other = 255
     }
 
-    /// The bytes of a head.
     static let headBytes = 9
     /// The bytes of a stream's number in a payload.
     static let streamBytes = 4

@@ -3,23 +3,7 @@ internal import Glibc
 internal import Primitives
 
 package enum ChildProcess {
-    /// Starts a program that inherits these descriptors from 3 on, and the standard descriptors.
-    ///
-    /// Returns its process id.
-    package static func start(
-        _ program: String, arguments: [String], environment: [String: String], passing descriptors: [Int32]
-    ) throws(SystemError) -> Int32 {
-        // Safe: the texts are copies that are freed after the call; the callee reads only the given number of
-        // descriptors.
-        var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
-        var variables = unsafe environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
-        defer { unsafe (words + variables).forEach { unsafe free($0) } }
-        let pid = unsafe CLinux_start(
-            program, &words, &variables, descriptors, Int32(clamping: descriptors.count))
-        guard pid > 0 else { throw .last }
-        return pid
-    }
-    /// Starts a program that also inherits a pipe to write to, after the other descriptors.
+    /// Starts a program that inherits the standard descriptors, these from 3 on, and behind them a pipe to write to.
     ///
     /// Returns its process id and the end of the pipe to read from, which the caller closes.
     package static func startPiped(
@@ -28,15 +12,19 @@ package enum ChildProcess {
     ) throws(SystemError) -> (pid: Int32, output: Int32) {
         let (output, input) = try pipe()
         defer { close(input) }
-        do throws(SystemError) {
-            let passed = descriptors + [input]
-            return (
-                try start(program, arguments: arguments, environment: environment, passing: passed), output
-            )
-        } catch {
+        let passed = descriptors + [input]
+        // Safe: the texts are copies that are freed after the call; the callee reads only the given number of
+        // descriptors.
+        var words = unsafe arguments.map { unsafe strdup($0) } + [nil]
+        var variables = unsafe environment.map { unsafe strdup("\($0)=\($1)") } + [nil]
+        defer { unsafe (words + variables).forEach { unsafe free($0) } }
+        let pid = unsafe CLinux_start(program, &words, &variables, passed, Int32(clamping: passed.count))
+        guard pid > 0 else {
+            let error = SystemError.last
             close(output)
             throw error
         }
+        return (pid, output)
     }
 
     /// Makes a pipe that no other child inherits.

@@ -249,6 +249,5 @@ extension Connection {
         wrote(outcome)
     }
 
-    /// Lets `body` append to the output.
     func append(_ body: (inout [UInt8]) -> Void) { io.output.append(body) }
 }

@@ -23,7 +23,6 @@ struct HandlerTable {
 
     // MARK: Handlers
 
-    /// Gives `handler` a token.
     mutating func add(_ handler: any Handler) -> Token {
         let index: Int
         if let free = freeSlots.popLast() {
@@ -112,7 +111,6 @@ struct HandlerTable {
     /// Returns the milliseconds to the next deadline that may be due; -1 if there is none.
     func millisecondsToNext(now: Int64) -> Int32 { wheel.millisecondsToNext(now: now) }
 
-    /// Removes and returns the tokens whose deadlines may be due.
     mutating func takeDue(upTo moment: Int64) -> [Token] { wheel.take(upTo: moment) }
 
     /// Removes the deadline of a token that `takeDue` returned, and returns its handler; nil if it is not due.

@@ -120,17 +120,11 @@ package final class ListeningSocket: Sendable {
     private static let backlog: Int32 = 4096
 }
 
-/// The options of a listening socket, which accepted connections inherit.
-package struct SocketOptions: Equatable, Sendable {
-    /// Seconds of silence before the kernel probes the peer; 0 for never.
-    package var keepAliveSeconds = 60
-}
-
 extension ListeningSocket {
-    /// Sets the options for future connections; a Unix socket has none of them.
-    package func apply(_ options: SocketOptions) {
+    /// Has the kernel probe silent peers of future connections, or none after 0; a Unix socket has none of these options.
+    func probePeers(afterSeconds seconds: Int) {
         guard case .ip = endpoint else { return }
-        let seconds = Int32(clamping: options.keepAliveSeconds)
+        let seconds = Int32(clamping: seconds)
         Socket.setOption(raw, SOL_SOCKET, SO_KEEPALIVE, seconds > 0 ? 1 : 0)
         let tcp = Int32(IPPROTO_TCP)
         if seconds > 0 {

@@ -33,3 +33,19 @@ struct Pace: Sendable {
         deadlineMicroseconds = min(longest, deadlineMicroseconds + bought)
     }
 }
+
+/// The state of an exchange whose peer is not read while the receiver of a body is full.
+protocol Pausable {
+    var isPaused: Bool { get set }
+}
+
+extension Pausable {
+    mutating func pause() { isPaused = true }
+
+    /// Ends a pause; returns false if there was none.
+    mutating func resume() -> Bool {
+        guard isPaused else { return false }
+        isPaused = false
+        return true
+    }
+}

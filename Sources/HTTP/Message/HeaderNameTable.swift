@@ -65,7 +65,6 @@ struct HeaderNameTable: Sendable {
         output.append(prefixes.span.extracting(start..<end))
     }
 
-    /// Returns the conventional spelling of a listed name.
     func spelling(of id: UInt8) -> String { spellings[Int(id)] }
 
     // Length, both ends and the middle distinguish the listed names well enough.

@@ -1,7 +1,6 @@
 internal import Primitives
 
 extension Headers {
-    /// True if a proxy tells of its client here.
     package var tellsOfClient: Bool { containsAny(of: .forwarding) }
 
     /// True if a proxy has forwarded the request.

@@ -2,7 +2,6 @@
 package struct HostAndPort {
     /// The host; IPv6 addresses are without brackets.
     package let host: String
-    /// The port; nil without one.
     package let port: UInt16?
 
     /// Parses `host`, `host:port`, `[v6]` or `[v6]:port`.

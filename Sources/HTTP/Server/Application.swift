@@ -42,9 +42,7 @@ package enum Refusal: Error, Equatable, Sendable {
     /// The bytes are not a request that may be forwarded.
     case malformed(ParseError)
     case headTimeout
-    /// The maximum number of connections is open.
     case tooManyConnections
-    /// The client has its maximum number of connections.
     case tooManyConnectionsOfClient
     /// The connection does not begin with the expected PROXY protocol header, or its peer may not send one.
     case badProxyHeader

@@ -67,7 +67,7 @@ final class HTTP2Session: AcceptedConnection {
 
     func start() {
         guard let transport = io.transport else { return }
-        engine = FrameEngine(owner: self, settings: HTTP2Settings(settings.limits))
+        engine = FrameEngine(owner: self, fieldBytesMax: RequestAssembler.fieldBytesMax(settings.limits))
         guard engine != nil else { return close() }
         Socket.limitUnsent(transport.descriptor, to: quota.bytes)
         takeOver(transport)

@@ -1,7 +1,7 @@
 /// The state of one request and its response on an HTTP/2 connection (RFC 9113 section 8.1).
 ///
 /// Pure, so that a test can drive it through every order of events.
-struct HTTP2StreamState: Sendable {
+struct HTTP2StreamState: Pausable, Sendable {
     /// The part of the request that the client has sent.
     enum Input: Sendable {
         case open
@@ -48,7 +48,7 @@ struct HTTP2StreamState: Sendable {
     private(set) var handover = Handover.none
     private(set) var response = Response.none
     /// True while the receiver of the request's body is full.
-    private(set) var isPaused = false
+    var isPaused = false
 
     // MARK: The request
 
@@ -104,15 +104,6 @@ struct HTTP2StreamState: Sendable {
             return .tell
         case .none, .refused: return .nothing
         }
-    }
-
-    mutating func pause() { isPaused = true }
-
-    /// Ends a pause; returns false if there was none.
-    mutating func resume() -> Bool {
-        guard isPaused else { return false }
-        isPaused = false
-        return true
     }
 
     // MARK: The response

@@ -38,7 +38,7 @@ package final class Listener: Handler {
         self.application = application
         self.settings = settings
         self.count = count
-        for socket in sockets { socket.apply(settings.socket) }
+        for socket in sockets { socket.probePeers(afterSeconds: settings.probeSeconds) }
     }
 
     package func start(on core: EventLoop.Core) {
@@ -60,7 +60,7 @@ package final class Listener: Handler {
     /// Uses other settings for connections that are accepted from now on.
     package func adopt(_ settings: ServerSettings) {
         self.settings = settings
-        for socket in sockets { socket.apply(settings.socket) }
+        for socket in sockets { socket.probePeers(afterSeconds: settings.probeSeconds) }
     }
 
     package func ready(_ events: Readiness, _ core: EventLoop.Core) {

@@ -3,7 +3,6 @@
 /// An HTTP/1.1 connection is one: it carries one request at a time. Confined to its loop.
 package protocol ResponseStream: AnyObject {
     var core: EventLoop.Core { get }
-    /// The facts of the connection.
     var facts: ConnectionFacts { get }
 
     /// Stops reading the request's body, as its receiver is full.

@@ -31,7 +31,8 @@ package struct ServerSettings: Sendable {
     package var alternativeServices: String?
     /// The TLS port to which plain requests are redirected; nil if they are served.
     package var redirectPort: UInt16?
-    package var socket = SocketOptions()
+    /// Seconds of silence before the kernel probes the peer; 0 for never.
+    package var probeSeconds = 60
     package var connectionsMax = 10_000
     /// The limit per client; nil for none.
     package var clientLimit: ClientConnectionLimit?

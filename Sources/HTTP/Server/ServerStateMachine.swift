@@ -2,7 +2,7 @@
 ///
 /// Pure, so that a test can drive it through every order of events. One exchange at a time (RFC 9112 section
 /// 9.3.2): a pipelined request stays unread until the response before it is complete.
-struct ServerStateMachine: Sendable {
+struct ServerStateMachine: Pausable, Sendable {
     enum Input: Sendable {
         /// A head; partial once a byte of it has come.
         case head(isPartial: Bool)
@@ -39,7 +39,7 @@ struct ServerStateMachine: Sendable {
     /// True once the protocol has changed (RFC 9110 section 7.8): the bytes are no HTTP messages any more.
     private(set) var isTunnel = false
     /// True while the receiver of the request's body is full.
-    private(set) var isPaused = false
+    var isPaused = false
     /// The step to take once the output of a complete response is gone.
     private(set) var pendingStep: Next?
 
@@ -66,15 +66,6 @@ struct ServerStateMachine: Sendable {
         case .body: pendingStep == nil && !isPaused
         case .complete: false
         }
-    }
-
-    mutating func pause() { isPaused = true }
-
-    /// Ends a pause; returns false if there was none.
-    mutating func resume() -> Bool {
-        guard isPaused else { return false }
-        isPaused = false
-        return true
     }
 
     mutating func headIsPartial() {

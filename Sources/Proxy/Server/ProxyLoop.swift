@@ -128,7 +128,7 @@ extension ServerSettings {
         protocols = listener.protocols
         tls = context.tls[listener.address]
         redirectPort = listener.redirectPort
-        socket.keepAliveSeconds = listener.keepAlive / 1000
+        probeSeconds = listener.keepAlive / 1000
         clientSubjectField = listener.tls?.clientSubjectField.flatMap { HeaderName($0) }
         strictTransportSecurity = listener.strictTransportSecurity
         alternativeServices = listener.alternativeServices

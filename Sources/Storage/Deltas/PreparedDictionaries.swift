@@ -115,7 +115,7 @@ package final class PreparedDictionaries: Sendable {
         case .due(let flight):
             let prepared: PreparedDictionary
             do throws(CodingError) {
-                prepared = try .make(body, for: coding, level: scope.zstdLevel)
+                prepared = try PreparedDictionary(body, for: coding, level: scope.zstdLevel)
             } catch {
                 land(flight, nil, key)
                 throw error

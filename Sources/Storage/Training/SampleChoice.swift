@@ -62,7 +62,9 @@ struct SampleChoice: Sendable {
 
     private func judge(_ content: [UInt8]) throws(CodingError) -> Int {
         var options = EncoderOptions()
-        if !content.isEmpty { options.dictionary = .prepared(try .zstd(Body(content))) }
+        if !content.isEmpty {
+            options.dictionary = .prepared(try PreparedDictionary(Body(content), for: .dcz))
+        }
         var sum = 0
         for body in judges {
             let bytes = body.bytes

@@ -15,7 +15,6 @@ struct JudgeBodies: Sendable {
         paths = Dictionary(uniqueKeysWithValues: bodies.map { ($1.digest, $0) })
     }
 
-    /// Returns the body of a path; nil for an unknown one.
     subscript(path: String) -> Body? { bodies[path] }
 
     func path(of digest: Digest) -> String? { paths[digest] }

@@ -87,7 +87,7 @@ private final class JudgeApplication: LocalApplication {
     var elsewhere = ""
     private var broken: [any ResponseStream] = []
     private let core: EventLoop.Core
-    private var token = Token.none
+    var token = Token.none
 
     private static let breakMilliseconds: Int64 = 100
 
@@ -101,10 +101,6 @@ private final class JudgeApplication: LocalApplication {
         self.onRequest = onRequest
         page.links = steps.flatMap(\.fields).filter { $0.name == "link" }.map(\.value)
     }
-
-    func added(as token: Token) { self.token = token }
-
-    func refuse(_ refusal: Refusal, from peer: Endpoint?, send: (ResponseHead, [UInt8]) -> Int) {}
 
     func begin(
         _ head: consuming RequestHead, framing: BodyFraming, on stream: any ResponseStream

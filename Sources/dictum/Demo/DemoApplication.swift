@@ -11,14 +11,12 @@ final class DemoApplication: LocalApplication {
     private var number = 0
     private var body: [UInt8] = []
     private let core: EventLoop.Core
-    private var token = Token.none
+    var token = Token.none
 
     init(versions: DemoVersions, core: EventLoop.Core) {
         self.versions = versions
         self.core = core
     }
-
-    func added(as token: Token) { self.token = token }
 
     /// Serves this version from now on.
     func show(_ number: Int, _ body: [UInt8]) {
@@ -45,6 +43,4 @@ final class DemoApplication: LocalApplication {
         let body = isKnown ? body : Array("The demo serves only \(Self.path).\n".utf8)
         return WholeResponse(response, body, isHead: head.method == .head, on: stream)
     }
-
-    func refuse(_ refusal: Refusal, from peer: Endpoint?, send: (ResponseHead, [UInt8]) -> Int) {}
 }

@@ -83,13 +83,14 @@ struct Diagnosis: Sendable {
         if let twin = seen.twin {
             let line = TwinLine(
                 path: seen.url.pathAndQuery, hasAuthorization: seen.credentials.contains(.authorization))
-            return findings.append(.twinWorks(dictionary.unkept, seconds: twin.remainingSeconds, line))
+            return findings.append(
+                .twinWorks(dictionary.judgement.unkept, seconds: twin.judgement.remainingSeconds, line))
         }
-        if let reason = dictionary.unkept {
+        if let reason = dictionary.judgement.unkept {
             findings.append(.unkept(reason))
             return judgeAnnouncement()
         }
-        let seconds = dictionary.remainingSeconds
+        let seconds = dictionary.judgement.remainingSeconds
         switch dictionary.source {
         case .own: findings.append(.offered(match: offer.match, seconds: seconds))
         case .linked(let target):
@@ -108,7 +109,6 @@ struct Diagnosis: Sendable {
         if let finding = judgement?.announcement { findings.append(finding) }
     }
 
-    /// The judgement of the first response; nil without one.
     private var judgement: ResponseJudgement? {
         seen.probes.first.map {
             ResponseJudgement(

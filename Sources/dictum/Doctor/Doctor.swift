@@ -126,7 +126,7 @@ struct Doctor: Sendable {
         let response = try send(visit, by: client)
         guard response.head.status == .ok, let body = try? visit.body(of: response) else { return }
         let dictionary = DoctorDictionary(source: .twin, url: twin, response: response, body: body)
-        guard dictionary.isFor(url), dictionary.unkept == nil else { return }
+        guard dictionary.isFor(url), dictionary.judgement.unkept == nil else { return }
         let later = FetchVisit(url: url, accepted: Self.accepted, offered: dictionary.held, fields: fields)
         let probe = DoctorProbe(.held, later, try send(later, by: client))
         if probe.isDelta, probe.decoded != nil { seen.twin = dictionary }

@@ -31,7 +31,8 @@ struct DoctorObservations: Sendable {
         }
         let headers = dictionary.response.head.headers
         let isPrivate = CacheControl(headers.values(.cacheControl)).isPrivate
-        return (!credentials.isEmpty || isPrivate || headers.contains(.setCookie)) && !dictionary.isKeptLong
+        return (!credentials.isEmpty || isPrivate || headers.contains(.setCookie))
+            && !dictionary.judgement.isKeptLong
     }
 }
 

@@ -88,7 +88,6 @@ struct DoctorDictionary: Sendable {
     /// False for a response to POST or QUERY, which has no heuristic lifetime.
     var isOfGET = true
 
-    /// The Use-As-Dictionary field; nil without one.
     var field: String? { response.head.headers.joined(.useAsDictionary) }
 
     /// The value of that field; nil if it is invalid.
@@ -104,16 +103,7 @@ struct DoctorDictionary: Sendable {
         return pattern?.matches(path: url.path, query: url.query, within: &budget) == true
     }
 
-    /// The reason why Chromium does not keep it; nil if it does.
-    var unkept: UnkeptReason? { judgement.unkept }
-
-    /// True if Chromium keeps it until the user comes back.
-    var isKeptLong: Bool { unkept == nil && remainingSeconds >= ResponseJudgement.shortLifeSeconds }
-
-    /// The seconds for which Chromium keeps it, from when it came.
-    var remainingSeconds: Int64 { judgement.remainingSeconds }
-
-    private var judgement: ResponseJudgement {
+    var judgement: ResponseJudgement {
         ResponseJudgement(
             headers: response.head.headers, receivedAt: response.receivedAt, isOfGET: isOfGET)
     }

@@ -24,6 +24,9 @@ struct ResponseJudgement: Sendable {
     /// The seconds for which Chromium keeps it, from when it came.
     var remainingSeconds: Int64 { freshness.remainingSeconds }
 
+    /// True if Chromium keeps it until the user comes back.
+    var isKeptLong: Bool { unkept == nil && remainingSeconds >= Self.shortLifeSeconds }
+
     private var freshness: BrowserFreshness {
         BrowserFreshness(
             headers, CacheControl(headers.values(.cacheControl)), hasHeuristic: isOfGET,
@@ -99,7 +102,7 @@ struct ResponseJudgement: Sendable {
     var findings: [DoctorFinding] {
         if let obstacle { return [.notOfferable(obstacle)] + variants }
         var findings: [DoctorFinding] = []
-        if unkept != nil || remainingSeconds < Self.shortLifeSeconds {
+        if !isKeptLong {
             findings =
                 isPersonal && isOfGET
                 ? [.needsTwin(unkept, seconds: remainingSeconds, line)]

@@ -24,11 +24,8 @@ struct DeltaCosts: Encodable, Sendable {
 struct DeltaCost: Encodable, Sendable {
     /// The size over an indexed dictionary; Dictum indexes one on its second use.
     var bytes: Int
-    /// The size of the first delta over a dictionary.
     var firstBytes: Int
-    /// The processor time of the first delta over a dictionary, in microseconds.
     var firstCpuMicroseconds: Double
-    /// The processor time over an indexed dictionary, in microseconds.
     var indexedCpuMicroseconds: Double
     /// The size after the strongest pass, which Dictum makes for deltas that several clients share; nil if not made.
     var strongestBytes: Int?

@@ -26,7 +26,6 @@ struct Poller {
     private let plain: FetchClient?
     private let secure: FetchClient?
     private var progress: ProgressBar
-    private let interruption = Interruption()
     private var failures: [String: (count: Int, last: FetchError)] = [:]
     /// The statuses other than 200.
     private var statuses: Set<UInt16> = []
@@ -41,6 +40,8 @@ struct Poller {
     }
 
     /// Polls until the time is over, or a signal or a full collection ends it early; blocks.
+    ///
+    /// `Signals` must block the signals; one that ends the polling ends nothing else.
     mutating func run(into collection: inout HistoryCollection) throws(CommandError) {
         let start = SystemClock.monotonicNanoseconds
         let end = start + Int64(plan.forSeconds) * 1_000_000_000
@@ -48,7 +49,7 @@ struct Poller {
         for round in 0..<plan.rounds {
             let asks = round == 0 && plan.asksTwice ? [false, true] : [false]
             for url in plan.urls {
-                for isRepeat in asks where !interruption.hasCome {
+                for isRepeat in asks where !Signals.hasPendingEnd {
                     fetch(url, isRepeat: isRepeat, since: start, into: &collection)
                 }
             }
@@ -56,12 +57,13 @@ struct Poller {
                 round + 1, of: plan.rounds,
                 "\(OutputFormat.count(collection.histories.reduce(0) { $0 + $1.versions.count }, "version"))")
             // URLs that return nothing at first are wrong, and slow ones do not prolong the polling.
-            guard collection.histories.count > former, !collection.isFull, !interruption.hasCome,
+            guard collection.histories.count > former, !collection.isFull, !Signals.hasPendingEnd,
                 SystemClock.monotonicNanoseconds < end
             else { break }
             let due = start + Int64(round + 1) * Int64(plan.everySeconds) * 1_000_000_000
             if round + 1 < plan.rounds, isInterrupted(until: due) { break }
         }
+        _ = Signals.hasEnd(withinNanoseconds: 0)
         progress.end()
         report(&collection)
         guard !collection.histories.isEmpty else {
@@ -86,8 +88,8 @@ struct Poller {
         let body: Body
         do throws(FetchError) {
             let visit = FetchVisit(url: url, accepted: Self.accepted, fields: plan.fields)
-            let deadline = FetchDeadline(seconds: Self.requestSecondsMax, isOption: false) { [interruption] in
-                interruption.hasCome
+            let deadline = FetchDeadline(seconds: Self.requestSecondsMax, isOption: false) {
+                Signals.hasPendingEnd
             }
             let endpoints = try url.endpoints(until: deadline)
             guard let client = url.isTLS ? secure : plain else { throw .notAURL(url.text) }
@@ -99,7 +101,7 @@ struct Poller {
             body = try visit.body(of: response)
         } catch {
             // It is not the URL's fault.
-            if interruption.hasCome { return }
+            if Signals.hasPendingEnd { return }
             failures[url.text] = ((failures[url.text]?.count ?? 0) + 1, error)
             return
         }
@@ -126,29 +128,13 @@ struct Poller {
         while true {
             let rest = due - SystemClock.monotonicNanoseconds
             guard rest > 0 else { return false }
-            if interruption.comes(withinNanoseconds: rest) { return true }
+            if Signals.hasEnd(withinNanoseconds: rest) { return true }
         }
     }
 
     private func report(_ collection: inout HistoryCollection) {
         for (url, failure) in failures.sorted(by: { $0.key < $1.key }) {
             collection.warn("\(url): \(OutputFormat.count(failure.count, "request")) failed: \(failure.last)")
-        }
-    }
-}
-
-/// The first signal to end, which ends a part of a command in place of the program; `Signals` must block it.
-private final class Interruption: Sendable {
-    private let isTaken = Guarded(false)
-
-    /// True once the signal has come.
-    var hasCome: Bool { comes(withinNanoseconds: 0) }
-
-    /// Waits for the signal, for at most this time; returns true if it has come.
-    func comes(withinNanoseconds rest: Int64) -> Bool {
-        isTaken.withLock { isTaken in
-            if !isTaken { isTaken = Signals.hasEnd(withinNanoseconds: rest) }
-            return isTaken
         }
     }
 }

@@ -54,7 +54,6 @@ struct ResourceEstimate: Encodable, Sendable {
     let browser: Browser?
     var clients: Clients?
 
-    /// The deltas over the version before.
     var nearest: DeltaCosts? { deltas.first { $0.versionsBack == 1 } }
 
     /// The share of bytes that a delta over the version before saves against the best other coding.

@@ -58,7 +58,6 @@ struct ResourceHistory: Sendable {
 
     var credentials: RequestCredentials { responses.reduce(into: []) { $0.formUnion($1.credentials) } }
 
-    /// The seconds from the first to the last response.
     var seconds: Double { (responses.last?.seconds ?? 0) - (responses.first?.seconds ?? 0) }
 
     /// The share of responses, the first and repeats aside, whose body equals the one before; nil for a single response.

@@ -25,25 +25,20 @@ struct RequestOptions: ParsableArguments {
         _ = try fields()
     }
 
-    /// Returns the versions of HTTP from which the server of a URL may choose.
+    /// Returns the versions of HTTP from which the server of a URL may choose; content goes by HTTP/1.1, if there is any.
     ///
     /// The default is that of curl and of browsers: over TLS the server chooses, which costs nothing. Without TLS it is
     /// HTTP/1.1, because only a server that is known to speak HTTP/2 understands its first bytes.
-    func protocols(for url: FetchURL) throws(FetchError) -> HTTPProtocols {
-        switch version {
-        case nil: url.isTLS ? .all : .http1
+    func protocols(
+        for url: FetchURL, sending content: FetchContent = FetchContent()
+    ) throws(FetchError) -> HTTPProtocols {
+        let hasContent = !content.bytes.isEmpty
+        return switch version {
+        case nil: url.isTLS && !hasContent ? .all : .http1
         case .http11: .http1
         case .http2 where !url.isTLS: throw .http2WithoutTLS(url.text)
-        case .http2, .http2PriorKnowledge: .http2
+        case .http2, .http2PriorKnowledge: if hasContent { throw .http2WithContent } else { .http2 }
         }
-    }
-
-    /// Returns those for a request with this content, which goes by HTTP/1.1 if there is any.
-    func protocols(for url: FetchURL, sending content: FetchContent) throws(FetchError) -> HTTPProtocols {
-        let protocols = try protocols(for: url)
-        guard !content.bytes.isEmpty else { return protocols }
-        guard protocols.contains(.http1) else { throw .http2WithContent }
-        return .http1
     }
 
     func fields() throws -> RequestFields { try RequestFields(header, cookie: cookie) }
@@ -68,7 +63,6 @@ struct ContentOptions: ParsableArguments {
 }
 
 extension FetchDeadline {
-    /// Checks the value of --max-time.
     static func check(maxTime: Int) throws(ValidationError) {
         guard 1...86_400 ~= maxTime else { throw ValidationError("--max-time: expected 1 to 86400 seconds") }
     }

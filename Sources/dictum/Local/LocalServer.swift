@@ -2,8 +2,12 @@ internal import HTTP
 
 /// The application of a local server, which lives on its loop.
 protocol LocalApplication: Application, Handler, SendableMetatype {
-    /// Receives the application's own token, for deadlines.
-    func added(as token: Token)
+    /// The application's own token, for deadlines.
+    var token: Token { get set }
+}
+
+extension LocalApplication {
+    func refuse(_ refusal: Refusal, from peer: Endpoint?, send: (ResponseHead, [UInt8]) -> Int) {}
 }
 
 /// A small HTTP server for a command, on an event loop of its own.
@@ -31,7 +35,7 @@ final class LocalServer<Served: LocalApplication>: Sendable {
         let made = loop.call { core in
             let application = make(core)
             let token = core.add(application)
-            application.added(as: token)
+            application.token = token
             for socket in sockets {
                 Listener(
                     sockets: [socket], application: application, settings: settings, count: ConnectionCount()

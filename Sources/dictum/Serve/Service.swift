@@ -7,11 +7,6 @@ internal import Storage
 
 /// A proxy that serves until a signal ends it or another process takes over.
 struct Service {
-    private enum End {
-        case signal(String)
-        case successor(pid_t)
-    }
-
     let proxy: ProxyService
     /// The configuration file that SIGHUP reads again; nil without one.
     let config: String?
@@ -20,40 +15,37 @@ struct Service {
     /// Returns when the last request is done or the drain has timed out; false if an event loop was stuck.
     func run() -> Bool {
         events.takeSignals()
-        switch waitForEnd() {
-        case .signal(let name):
-            ServiceManager.notify(.stopping)
-            proxy.log.info("\(name): draining")
-            stopAtOnce(afterSignals: 1)
-            return proxy.stop()
-        case .successor(let pid):
-            ServiceManager.notify(.succeeded(by: pid))
-            proxy.log.info("process \(pid) has taken over: draining")
-            // A service manager that stops both processes may send this one a signal too, so one signal is
-            // expected.
-            stopAtOnce(afterSignals: 2)
-            return proxy.stop(isHandedOver: true)
-        }
-    }
-
-    /// Handles signals until one of them, or a successor, ends the service.
-    private func waitForEnd() -> End {
         var isUpgrading = false
         while true {
             switch events.next() {
-            case .signal(.end(let name)): return .signal(name)
-            case .signal(.reload) where config == nil: return .signal("SIGHUP")
+            case .signal(.end(let name)): return drain(name)
+            case .signal(.reload) where config == nil: return drain("SIGHUP")
             case .signal(.reload): reload()
             case .signal(.reopenLog): proxy.reopenLog()
             case .signal(.upgrade) where isUpgrading:
                 proxy.log.warning("SIGUSR2 again: the successor is still starting")
             case .signal(.upgrade): isUpgrading = startSuccessor()
-            case .successor(.ready(let pid)): return .successor(pid)
+            case .successor(.ready(let pid)): return handOver(to: pid)
             case .successor(.failed(let why)):
                 isUpgrading = false
                 proxy.log.error("the successor failed; this process continues: \(why)")
             }
         }
+    }
+
+    private func drain(_ signal: String) -> Bool {
+        ServiceManager.notify(.stopping)
+        proxy.log.info("\(signal): draining")
+        stopAtOnce(afterSignals: 1)
+        return proxy.stop()
+    }
+
+    private func handOver(to pid: pid_t) -> Bool {
+        ServiceManager.notify(.succeeded(by: pid))
+        proxy.log.info("process \(pid) has taken over: draining")
+        // A service manager that stops both processes may send this one a signal too, so one signal is expected.
+        stopAtOnce(afterSignals: 2)
+        return proxy.stop(isHandedOver: true)
     }
 
     private func reload() {

@@ -47,7 +47,7 @@ internal import Testing
             sys.stdout.buffer.write(decoder.decompressobj().decompress(frame))
             """
         let corpus = Corpus.magicDictionary
-        let prepared = try PreparedDictionary.zstd(corpus.dictionary)
+        let prepared = try PreparedDictionary(corpus.dictionary, for: .dcz)
         for use in [DictionaryUse.reference(corpus.dictionary), .prepared(prepared)] {
             let coded = try Codec.encode(corpus.body.span, .dcz, options: EncoderOptions(dictionary: use))
             let decoded = try ForeignTool.run(
@@ -68,8 +68,8 @@ internal import Testing
             "brotli", ["-q", "5", "-w", String(window), "-c", "-D", "dictionary"], input: corpus.body,
             files: files)
         let prepared = [
-            ContentCoding.dcz: DictionaryUse.prepared(try .zstd(corpus.dictionary)),
-            .dcb: .prepared(try .brotli(corpus.dictionary)),
+            ContentCoding.dcz: DictionaryUse.prepared(try PreparedDictionary(corpus.dictionary, for: .dcz)),
+            .dcb: .prepared(try PreparedDictionary(corpus.dictionary, for: .dcb)),
         ]
         for (coding, reference, header) in [(ContentCoding.dcz, zstd, 40 + 4), (.dcb, brotli, 36)] {
             let most = Double(reference.count) * 1.05 + Double(header)

@@ -4,7 +4,7 @@ internal import Testing
 
 @Suite struct PreparedDictionaryTests {
     private static func prepare(_ dictionary: Body, _ coding: ContentCoding) throws -> PreparedDictionary {
-        try coding == .dcz ? .zstd(dictionary) : .brotli(dictionary)
+        try PreparedDictionary(dictionary, for: coding)
     }
 
     private static func encode(_ corpus: Corpus, _ prepared: PreparedDictionary) throws -> [UInt8] {
@@ -26,7 +26,7 @@ internal import Testing
     @Test(arguments: [1, 16 << 10, 255_315, 1 << 20, 4 << 20])
     func `an encoder that indexes a dictionary for itself counts the index`(dictionaryBytes: Int) throws {
         let dictionary = Body(Noise.bytes(dictionaryBytes, seed: 5))
-        let prepared = try PreparedDictionary.brotli(dictionary)
+        let prepared = try PreparedDictionary(dictionary, for: .dcb)
         let estimate = { (use: DictionaryUse) in
             Codec.memoryEstimate(for: .dcb, options: EncoderOptions(bodyBytes: 1000, dictionary: use))
         }

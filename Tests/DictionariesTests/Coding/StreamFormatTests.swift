@@ -117,7 +117,7 @@ internal import Testing
     @Test func `a packed body comes back with its length only`() throws {
         let body = Body(corpus.body)
         for dictionary in [nil, corpus.dictionary] {
-            let prepared = try dictionary.map { try PreparedDictionary.zstd($0) }
+            let prepared = try dictionary.map { try PreparedDictionary($0, for: .dcz) }
             let frame = try ZstdFrames.pack(body, over: prepared)
             #expect(try ZstdFrames.unpack(frame, count: body.count, over: dictionary) == body.bytes)
             for count in [body.count - 1, body.count + 1] {

@@ -85,7 +85,7 @@ struct ClientStateMachineTests {
         case .begin: machine.phase == .idle
         case .requestEnded: machine.isExchanging && !machine.isRequestWhole
         case .bytesCame, .head, .lastHead:
-            if case .awaitingHead = machine.phase { true } else { false }
+            machine.phase == .awaitingHead
         case .responseEnded, .surplusEnded: machine.phase == .body
         case .lost: machine.phase != .closed
         }

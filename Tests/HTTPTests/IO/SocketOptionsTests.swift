@@ -6,10 +6,10 @@ import Testing
 
 /// The options of a listening socket and of a connection that it accepted, as the kernel reports them.
 struct SocketOptionsTests {
-    private func open(_ options: SocketOptions, isMultipath: Bool = false) throws -> ListeningSocket {
+    private func open(probeSeconds: Int = 60, isMultipath: Bool = false) throws -> ListeningSocket {
         let socket = try ListeningSocket.open(
             .ip(try loopback(), port: 0), count: 1, isMultipath: isMultipath)[0]
-        socket.apply(options)
+        socket.probePeers(afterSeconds: probeSeconds)
         return socket
     }
 
@@ -32,7 +32,7 @@ struct SocketOptionsTests {
 
     @Test(arguments: [false, true])
     func `accepted connections have no delay, and ask for a silent peer`(isMultipath: Bool) throws {
-        let listener = try open(SocketOptions(), isMultipath: isMultipath)
+        let listener = try open(isMultipath: isMultipath)
         let values = try accepted(by: listener) { raw in
             [
                 option(TCP_NODELAY, of: raw), option(SO_KEEPALIVE, SOL_SOCKET, of: raw),
@@ -43,13 +43,10 @@ struct SocketOptionsTests {
     }
 
     @Test func `who is never asked for stays for ever`() throws {
-        var options = SocketOptions()
-        options.keepAliveSeconds = 0
-        let listener = try open(options)
+        let listener = try open(probeSeconds: 0)
         #expect(try accepted(by: listener) { [option(SO_KEEPALIVE, SOL_SOCKET, of: $0)] } == [0])
         // A later change applies to later connections.
-        options.keepAliveSeconds = 7
-        listener.apply(options)
+        listener.probePeers(afterSeconds: 7)
         let values = try accepted(by: listener) { raw in
             [
                 option(SO_KEEPALIVE, SOL_SOCKET, of: raw), option(TCP_KEEPIDLE, of: raw),
@@ -63,7 +60,7 @@ struct SocketOptionsTests {
         let probe = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 262)
         let isThere = probe >= 0
         if isThere { close(probe) }
-        #expect(try open(SocketOptions(), isMultipath: true).isMultipath == isThere)
-        #expect(try !open(SocketOptions()).isMultipath)
+        #expect(try open(isMultipath: true).isMultipath == isThere)
+        #expect(try !open().isMultipath)
     }
 }

@@ -281,6 +281,6 @@ private let apiBody = Feed.bytes(version: 7, items: 40)
         let settings = ServerSettings(context.configuration.listeners[0], in: context)
         #expect(settings.headTimeout == 11_000 && settings.keepAliveTimeout == 12_000)
         #expect(settings.tunnelTimeout == 13_000 && settings.requestsMax == 14)
-        #expect(settings.socket.keepAliveSeconds == 15)
+        #expect(settings.probeSeconds == 15)
     }
 }

@@ -124,7 +124,7 @@ extension Optional<DictionaryUse> {
 
     @Test func `the dictionary used longest ago goes when the budget is used up`() throws {
         let bodies = (0..<3).map { Body(Feed.bytes(version: $0, items: 40)) }
-        let each = try PreparedDictionary.zstd(bodies[0]).memoryBytes + bodies[0].count
+        let each = try PreparedDictionary(bodies[0], for: .dcz).memoryBytes + bodies[0].count
         // The budget is for two dictionaries and a little more, but not for a third.
         let cache = PreparedDictionaries(bytesMax: each * 5 / 2)
         _ = try cache.prepare(bodies[0], for: .dcz)

@@ -150,7 +150,7 @@ import Testing
             )
             let alone = try ZstdFrames.pack(new)
             #expect(try ZstdFrames.unpack(alone, count: new.count) == new.bytes)
-            let over = try ZstdFrames.pack(new, over: .zstd(old))
+            let over = try ZstdFrames.pack(new, over: PreparedDictionary(old, for: .dcz))
             #expect(try ZstdFrames.unpack(over, count: new.count, over: old) == new.bytes)
         }
         #expect(try ZstdFrames.unpack(ZstdFrames.pack(Body([])), count: 0) == [])
@@ -164,7 +164,7 @@ import Testing
 
     @Test func `another length, another dictionary, a cut or a changed frame is an error`() throws {
         let (old, new) = (Body(Feed.bytes(version: 0, items: 30)), Body(Feed.bytes(version: 3, items: 30)))
-        let frame = try ZstdFrames.pack(new, over: .zstd(old))
+        let frame = try ZstdFrames.pack(new, over: PreparedDictionary(old, for: .dcz))
         for count in [0, new.count - 1, new.count + 1] {
             #expect(throws: CodingError.self) { try ZstdFrames.unpack(frame, count: count, over: old) }
         }

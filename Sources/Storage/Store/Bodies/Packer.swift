@@ -136,8 +136,10 @@ struct Packer: Sendable {
 
     private mutating func tables(of line: Line, _ name: LineName) -> PreparedDictionary? {
         if let tables = line.tables { return tables }
-        guard let tables = try? PreparedDictionary.zstd(line.base.body, bodyBytesHint: line.base.body.count)
-        else { return nil }
+        let base = line.base.body
+        guard let tables = try? PreparedDictionary(base, for: .dcz, bodyBytesHint: base.count) else {
+            return nil
+        }
         _ = lines.update(name) { $0.tables = tables }
         return tables
     }

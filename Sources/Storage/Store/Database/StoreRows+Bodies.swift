@@ -110,7 +110,7 @@ extension StoreRows {
             let frame = try ZstdFrames.pack(whole, over: next?.tables)
             try write(dependent, bytes: frame, count: whole.count, base: next?.row, database)
             if next == nil {
-                next = (dependent, try PreparedDictionary.zstd(whole, bodyBytesHint: whole.count))
+                next = (dependent, try PreparedDictionary(whole, for: .dcz, bodyBytesHint: whole.count))
             }
         }
     }
