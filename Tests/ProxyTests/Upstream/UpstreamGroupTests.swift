@@ -18,12 +18,9 @@ internal import Testing
             guard let loopback = IPAddress("127.0.0.1") else { return [] }
             return [.ip(loopback, port: port)]
         }
-        let resolved = try ResolvedUpstreams(configuration, resolver, after: former)
-        let shared = UpstreamGroups.Shared(
-            limits: configuration.limits, loopCount: loopCount, idleConnections: ConnectionCount(),
-            idleConnectionsMax: 100)
-        let groups = try UpstreamGroups(resolved, shared, after: former, report: { _ in })
-        resolved.adopt()
+        let shared = UpstreamGroups.Shared(resolver: resolver, loopCount: loopCount)
+        let groups = try UpstreamGroups(configuration, shared, after: former, report: { _ in })
+        groups.adopt()
         return groups
     }
 
