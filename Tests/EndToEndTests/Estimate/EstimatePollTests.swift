@@ -10,7 +10,7 @@ internal import Testing
 /// The polling of `dictum estimate`: its time, its signals, and what it keeps.
 @Suite(.timeLimit(.minutes(40))) struct EstimatePollTests {
     /// Returns an origin whose feed changes with every second response.
-    static func origin() throws -> Origin {
+    static func origin(cacheControl: String = "public, max-age=10") throws -> Origin {
         let count = Guarded(0)
         return try Origin { request, connection in
             guard request.target.hasPrefix("/feed") else {
@@ -23,7 +23,7 @@ internal import Testing
             }
             connection.send(
                 wire(
-                    "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=10",
+                    "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: \(cacheControl)",
                     body: Feed.bytes(version: number, items: 40)))
         }
     }
@@ -184,7 +184,7 @@ internal import Testing
     }
 
     @Test func `the user's fields are sent, and credentials make the responses of a URL personal`() throws {
-        let origin = try Self.origin()
+        let origin = try Self.origin(cacheControl: "max-age=10")
         let estimate = try Estimating.of("\(origin.url)/feed", "--for", "0s", "--cookie", "sid=1")
         #expect(origin.heads.allSatisfy { field("Cookie", of: $0) == "sid=1" } && origin.heads.count == 2)
         #expect(estimate.resources.map(\.personal) == ["cookie"])
