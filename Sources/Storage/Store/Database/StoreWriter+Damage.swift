@@ -58,7 +58,11 @@ extension StoreWriter {
             throw error
         }
         let unneeded = loading.finish { loaded in
-            memory.state.withLock { $0.adopt(&loaded) }
+            memory.state.withLock { state in
+                let unneeded = state.adopt(&loaded)
+                memory.publisher.publish(state.index)
+                return unneeded
+            }
         }
         self.database.withLock { $0 = database }
         memory.judgeAll(unless: rule.number, urlsFrom: database)

@@ -81,4 +81,8 @@ extension DictionaryIndex {
             return growth
         }
     }
+
+    func takePromises(of version: Version) -> PromisedIDs {
+        tables.withLock { $0.takePromises(of: version) }
+    }
 }
