@@ -2,7 +2,7 @@
 package enum Codec {
     /// Makes an encoder for one body.
     ///
-    /// Throws for identity, if the coding and the dictionary do not belong together, or if memory is exhausted.
+    /// Throws if the coding and the dictionary do not belong together, or if memory is exhausted.
     package static func encoder(
         for coding: ContentCoding, options: EncoderOptions = EncoderOptions()
     ) throws(CodingError) -> any Encoder {
@@ -33,7 +33,7 @@ package enum Codec {
         try check(coding, hasDictionary: dictionary != nil)
         let engine: any DecoderEngine =
             switch coding {
-            case .identity: throw CodingError(coding, .setup, "codes nothing")
+            case .identity: IdentityDecoder()
             case .zstd, .dcz: try ZstdDecoder(coding, dictionary: dictionary)
             #if canImport(CBrotli)
             case .gzip: try GzipDecoder()
@@ -76,7 +76,7 @@ package enum Codec {
         for coding: ContentCoding, options: EncoderOptions
     ) throws(CodingError) -> any Encoder {
         switch coding {
-        case .identity: throw CodingError(coding, .setup, "codes nothing")
+        case .identity: IdentityEncoder()
         case .zstd, .dcz: try ZstdEncoder(coding, options: options)
         #if canImport(CBrotli)
         case .gzip: try GzipEncoder(options: options)

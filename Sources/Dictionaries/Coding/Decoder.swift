@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The bounds on the size of a decoded body.
 package struct DecoderLimits: Sendable {
     /// The number of decoded bytes that the ratio does not bound.
@@ -149,5 +151,20 @@ package final class Decoder {
                     ? "the body has more than \(limits.maxBytes) bytes"
                     : "the body has more than \(limits.maxRatio) times the bytes of its coded form")
         }
+    }
+}
+
+/// A decoder that copies, within the limits.
+final class IdentityDecoder: DecoderEngine {
+    let coding = ContentCoding.identity
+    let hasMore = false
+    let memoryBytes = 0
+    let memoryBytesMax = 0
+    let isComplete = true
+
+    func step(_ input: Span<UInt8>, capacity: Int, into output: inout [UInt8]) -> Int {
+        let count = min(input.count, capacity)
+        output.append(input.extracting(0..<count))
+        return count
     }
 }

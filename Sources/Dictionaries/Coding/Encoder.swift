@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// Codes one body, piece by piece; not Sendable, one owner at a time.
 ///
 /// After an error, and after `.end`, every further call throws. Nothing may be sent after a failure, since browsers
@@ -64,5 +66,15 @@ final class CheckedEncoder: Encoder {
             throw CodingError(
                 coding, .end, "the body has \(givenBytes) bytes, not the \(bodyBytes) announced")
         }
+    }
+}
+
+/// An encoder that copies.
+final class IdentityEncoder: Encoder {
+    let coding = ContentCoding.identity
+    let memoryBytes = 0
+
+    func encode(_ input: Span<UInt8>, _ directive: EncoderDirective, into output: inout [UInt8]) {
+        output.append(input)
     }
 }

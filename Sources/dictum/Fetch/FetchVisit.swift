@@ -53,7 +53,6 @@ struct FetchVisit: Sendable {
             return Body(response.body)
         }
         let coding = try Self.coding(of: response)
-        if coding == .identity { return Body(response.body) }
         guard CodedContent.needsDecoding(bytes: response.body.count, coding) else { return Body([]) }
         let dictionary = coding.usesDictionary ? offered?.body : nil
         if coding.usesDictionary, dictionary == nil { throw .noDictionaryOffered(coding) }

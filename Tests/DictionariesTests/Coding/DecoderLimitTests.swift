@@ -3,7 +3,7 @@ internal import TestSupport
 internal import Testing
 
 @Suite struct DecoderLimitTests {
-    @Test(arguments: ContentCoding.preferred, [Corpus.smallFeed, .largeFeed, .sameLarge])
+    @Test(arguments: ContentCoding.allCases, [Corpus.smallFeed, .largeFeed, .sameLarge])
     func `a body of exactly the limit passes and one byte more does not`(
         coding: ContentCoding, corpus: Corpus
     ) throws {
