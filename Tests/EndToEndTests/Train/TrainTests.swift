@@ -300,26 +300,45 @@ internal import Testing
         #expect(report.leftOut == ["unproven": 7])
     }
 
-    @Test func `an estimate shows the first responses of a route, with a built dictionary and without`()
-        throws
-    {
-        struct Estimate: Decodable {
-            struct First: Decodable {
-                let match: String
-                let heldOut: Int
-                let plainBytes: Int
-                let builtBytes: Int?
-            }
-
-            let firstResponses: [First]
+    /// What `estimate --json` tells of first responses.
+    private struct Estimate: Decodable {
+        struct First: Decodable {
+            let origin: String
+            let match: String
+            let heldOut: Int
+            let plainBytes: Int
+            let builtBytes: Int?
         }
-        try archive((1...24).map(Self.entry))
+
+        let firstResponses: [First]
+    }
+
+    private func firstResponses() throws -> [Estimate.First] {
         let result = try RunningProcess.run(
             ["estimate", "--json"] + Estimating.quick + ["session.har"], in: folder.path)
         try #require(result.status == 0, "\(result.errors)")
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        let first = try decoder.decode(Estimate.self, from: Data(result.output)).firstResponses
+        return try decoder.decode(Estimate.self, from: Data(result.output)).firstResponses
+    }
+
+    @Test func `the first responses of two hosts are two routes, although their paths are alike`() throws {
+        let others = (25...48).map { number in
+            var entry = Self.entry(number)
+            entry.url = "https://other.test/items/\(number)"
+            return entry
+        }
+        try archive((1...24).map(Self.entry) + others)
+        let first = try firstResponses()
+        #expect(first.map(\.origin).sorted().joined(separator: " ") == "https://api.test https://other.test")
+        #expect(first.allSatisfy { $0.match == "/items/:id" && $0.heldOut == 12 }, "\(first)")
+    }
+
+    @Test func `an estimate shows the first responses of a route, with a built dictionary and without`()
+        throws
+    {
+        try archive((1...24).map(Self.entry))
+        let first = try firstResponses()
         try #require(first.count == 1)
         #expect(first[0].match == "/items/:id" && first[0].heldOut == 12)
         #expect(try #require(first[0].builtBytes) < first[0].plainBytes)
@@ -328,6 +347,7 @@ internal import Testing
         #expect(
             text.contains("First responses") && text.contains("/items/:id  \(first[0].plainBytes)"), "\(text)"
         )
+        #expect(text.hasSuffix("\n") && !text.hasSuffix("\n\n"), "a report has one end: \(text.suffix(80))")
     }
 
     @Test(arguments: [

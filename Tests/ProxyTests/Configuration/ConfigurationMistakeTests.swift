@@ -49,6 +49,11 @@ func mistakes(inWhole bytes: [UInt8]) -> [String] {
             ])
     }
 
+    @Test func `of the words that are near the nearest one is proposed, whichever comes first`() {
+        #expect("conections".nearest(in: ["collections", "connections"]) == "connections")
+        #expect("conections".nearest(in: ["connections", "collections"]) == "connections")
+    }
+
     @Test(arguments: [
         ("limits: {connection: 5}", "2:10: unknown key \"limits.connection\": did you mean \"connections\"?"),
         ("admin: {port: 1}", "2:9: unknown key \"admin.port\": expected one of address"),
