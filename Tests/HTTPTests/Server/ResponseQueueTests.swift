@@ -43,4 +43,19 @@ struct ResponseQueueTests {
         #expect(!queue.isFull)
         #expect(queue.endPause() == false)
     }
+
+    @Test func `a borrowed piece goes frame by frame behind what was copied, and its rest is told`() {
+        var queue = ResponseQueue()
+        var output: [UInt8] = []
+        _ = queue.append([1, 2].span)
+        let bytes: [UInt8] = [3, 4, 5, 6, 7, 8, 9, 10]
+        let rest = unsafe bytes.withUnsafeBufferPointer { piece in
+            // Safe: the piece outlives the loan, which ends here.
+            unsafe queue.borrow(piece)
+            for length in [1, 3, 3] { queue.move(length, into: &output) }
+            return queue.endBorrowing()
+        }
+        #expect(output.map(String.init).joined(separator: " ") == "1 2 3 4 5 6 7" && rest == 3)
+        #expect(queue.isEmpty)
+    }
 }

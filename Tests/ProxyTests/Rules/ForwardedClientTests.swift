@@ -81,4 +81,12 @@ struct ForwardedClientTests {
         let long = String(repeating: " ", count: 10) + String(repeating: "x", count: 600)
         #expect(try address(("Forwarded", "for=192.0.2.1;x=\(long)")) == nil)
     }
+
+    @Test func `a peer without an address is named unknown to upstreams, one with an address by it`() throws {
+        let path = ClientPeer(.unix(path: "/run/a.sock"), trusting: [])
+        #expect(path.fields.first(.xForwardedFor) == "unknown" && !path.isTrusted)
+        let address = try #require(IPAddress("192.0.2.1"))
+        #expect(ClientPeer(.ip(address, port: 1), trusting: []).fields.first(.xForwardedFor) == "192.0.2.1")
+        #expect(ClientPeer(nil, trusting: []).fields.first(.xForwardedFor) == "unknown")
+    }
 }
