@@ -57,26 +57,6 @@ internal import Testing
         #expect(try store.sqlite("PRAGMA integrity_check") == "ok")
     }
 
-    @Test func `a client whose dictionary is damaged on disk gets the whole response`() throws {
-        let folder = try TemporaryFolder()
-        func serve(_ body: [UInt8]) throws -> ServedProxy {
-            let answer = wire(
-                "HTTP/1.1 200 OK", "Content-Type: application/json", "Cache-Control: public, max-age=60",
-                body: body)
-            return try ServedProxy(Origin(answer), in: folder)
-        }
-        let first = try serve(Self.old)
-        #expect(try first.curl("/feed").carries(Self.old))
-        #expect(try first.process.terminate().status == 0)
-        let change = ["sqlite3", "store.sqlite", "UPDATE body SET bytes = zeroblob(1000)"]
-        try #require(try RunningProcess.run(change, of: "/usr/bin/env", in: folder.path).status == 0)
-        try folder.write(Self.old, to: "old")
-        let second = try serve(Self.new)
-        let response = try second.curl("/feed", "dcz", over: "old")
-        #expect(response.head["Content-Encoding"] == nil && response.carries(Self.new))
-        #expect(try second.process.terminate().status == 0)
-    }
-
     @Test func `of damaged files the newest three are kept`() throws {
         let store = try FilledStore()
         try store.admit([1])
