@@ -33,11 +33,7 @@ final class AdmissionTarget: Sendable {
         guard let keys else { return nil }
         var key = key
         if isProvisional {
-            guard
-                let chain = keys.personalChain(
-                    authority: key.chainKey.authority, match: key.chainKey.match,
-                    matchDest: key.chainKey.matchDest, digest: digest)
-            else { return nil }
+            guard let chain = keys.personalChain(of: digest, like: key.chainKey) else { return nil }
             key.chainKey = chain
         }
         return AdmissionTarget(
@@ -103,13 +99,10 @@ extension RequestedResource {
         guard route.dictionary != nil, let authority else { return nil }
         if route.policy.scope == .private { return privateChain }
         switch audience {
-        case .public where isOwn:
-            return ChainKey(authority: authority, match: offer.match, matchDest: offer.matchDest)
+        case .public where isOwn: return ChainKey(authority: authority, of: offer)
         case .public: return publicChain
         case .unlisted: return unlistedChain
-        case .personal:
-            return keys?.provisionalChain(
-                authority: authority, match: offer.match, matchDest: offer.matchDest)
+        case .personal: return keys?.provisionalChain(like: ChainKey(authority: authority, of: offer))
         }
     }
 
@@ -119,12 +112,18 @@ extension RequestedResource {
         if route.policy.scope == .private { return privateChain.map { [$0] } ?? [] }
         var chains = unlistedChain.map { [$0] } ?? []
         if includesPersonal, let authority, let offer = offer(to: .personal),
-            let chain = keys.personalChain(
-                authority: authority, match: offer.match, matchDest: offer.matchDest, digest: digest)
+            let chain = keys.personalChain(of: digest, like: ChainKey(authority: authority, of: offer))
         {
             chains.append(chain)
         }
         return chains
+    }
+}
+
+extension ChainKey {
+    /// Makes the key of the public chain of an offer.
+    fileprivate init(authority: String, of offer: UseAsDictionary) {
+        self.init(authority: authority, match: offer.match, matchDest: offer.matchDest)
     }
 }
 

@@ -1,20 +1,12 @@
 /// What the settings of a server mean for a shared store, read from INFO; a pure function.
 package enum RedisAdvice {
-    package enum Finding: Sendable, Equatable {
-        /// The server cannot serve as a shared store.
-        case fault(String)
-        /// The server works, but not as well as it could.
-        case advice(String)
+    package struct Finding: Sendable, Equatable {
+        package let text: String
+        /// True if the server cannot serve as a shared store; otherwise it works, but not as well as it could.
+        package let isFault: Bool
 
-        package var text: String {
-            switch self {
-            case .fault(let text), .advice(let text): text
-            }
-        }
-
-        package var isFault: Bool {
-            if case .fault = self { true } else { false }
-        }
+        static func fault(_ text: String) -> Finding { Finding(text: text, isFault: true) }
+        static func advice(_ text: String) -> Finding { Finding(text: text, isFault: false) }
     }
 
     /// Returns the findings about a server with this INFO.

@@ -8,24 +8,29 @@ internal import Synchronization
 /// Commands that requests wait for have a connection on each loop that `start` is told, so that neither they nor their
 /// replies change threads. An event loop of the client's own has the others: one connection for background commands, and one
 /// per call of `follow`.
-package final class RedisClient: Sendable {
+package final class RedisClient: RedisLaneOwner, Sendable {
     package typealias Ending = @Sendable (Result<[RESPValue], RedisFailure>) -> Void
 
     package let settings: RedisSettings
     let statistics = Guarded(RedisStatistics())
     let resolver = RedisResolver()
-    let advises: Bool
+    private let advises: Bool
+    private let hasAdvised = Atomic<Bool>(false)
     private let loop = EventLoop(label: "dictum.redis")
     private let gates: [RedisGate]
     let reports: RedisReports
-    /// The loops with lanes, by their identity.
-    private let places = Guarded<[ObjectIdentifier: Place]>([:])
+    /// The lanes of all loops; those of followers have no urgency.
+    private let places = Guarded<[Place]>([])
     private let quantile = Guarded(LatencyQuantile())
 
     private struct Place: Sendable {
         let loop: EventLoop
+        let urgency: RedisUrgency?
         let token: Token
     }
+
+    private static let requestSilence: Int64 = 1_000
+    private static let backgroundSilence: Int64 = 5_000
 
     /// Makes a client, which connects after `start`; its owner must call `stop`.
     ///
@@ -52,16 +57,34 @@ package final class RedisClient: Sendable {
 
     private func addLanes(_ urgencies: [RedisUrgency], on loop: EventLoop) {
         loop.execute { [self] core in
-            let lanes = RedisLanes(urgencies, client: self, core: core)
-            let place = Place(loop: loop, token: core.add(lanes))
-            places.withLock { $0[ObjectIdentifier(loop)] = place }
-            lanes.start()
+            adaptDeadline()
+            for urgency in urgencies {
+                let lane = RedisLane(terms(of: urgency), client: self, owner: self, core: core)
+                places.withLock { $0.append(Place(loop: loop, urgency: urgency, token: lane.token)) }
+                lane.start()
+            }
         }
     }
 
-    private func lanes(on core: EventLoop.Core) -> RedisLanes? {
-        let place = places.withLock { $0[ObjectIdentifier(core.loop)] }
-        return place.flatMap { core.handler($0.token, as: RedisLanes.self) }
+    private func terms(of urgency: RedisUrgency) -> RedisLane.Terms {
+        switch urgency {
+        case .request:
+            RedisLane.Terms(
+                urgency: urgency, probeTimeout: Int64(settings.timeout), silenceMax: Self.requestSilence)
+        case .background:
+            RedisLane.Terms(
+                urgency: urgency, probeTimeout: RedisGate.backgroundDeadline,
+                silenceMax: Self.backgroundSilence)
+        }
+    }
+
+    /// Does something with every lane on its loop, those of followers included.
+    private func onEachLane(_ work: @escaping @Sendable (RedisLane) -> Void) {
+        for place in places.withLock({ $0 }) {
+            place.loop.execute { core in
+                if let lane = core.handler(place.token, as: RedisLane.self) { work(lane) }
+            }
+        }
     }
 
     /// Ends all connections; commands without a reply end with `lost`.
@@ -69,9 +92,7 @@ package final class RedisClient: Sendable {
     /// Blocks for a moment. Commands that are sent at the same time may stay without an end.
     package func stop() {
         for gate in gates { gate.close() }
-        for place in places.withLock({ Array($0.values) }) {
-            place.loop.execute { core in core.handler(place.token, as: RedisLanes.self)?.close() }
-        }
+        onEachLane { $0.close() }
         loop.stop()
         loop.join()
     }
@@ -112,12 +133,27 @@ package final class RedisClient: Sendable {
             gate.leave(cost)
             onEnd(result)
         }
-        let submit: @Sendable (EventLoop.Core) -> Bool = { [self] core in
-            let batch = RedisLane.Batch(commands: commands, deadline: limit, ending: ending)
-            return lanes(on: core)?.submit(batch, urgency) ?? false
+        let pass: @Sendable (EventLoop.Core) -> Bool = { [self] core in
+            submit(RedisLane.Batch(commands: commands, deadline: limit, ending: ending), urgency, core)
         }
-        if let core, submit(core) { return }
-        loop.execute { core in if !submit(core) { ending(.failure(.unavailable)) } }
+        if let core, pass(core) { return }
+        loop.execute { core in if !pass(core) { ending(.failure(.unavailable)) } }
+    }
+
+    /// Sends commands, or ends them at once while the lane is not ready; returns false if the loop has no lane for them.
+    ///
+    /// Another loop's lane may have opened the gate. Before the end of its greeting a connection has neither the user nor the
+    /// database, and may be to a server that is refused.
+    private func submit(_ batch: RedisLane.Batch, _ urgency: RedisUrgency, _ core: EventLoop.Core) -> Bool {
+        let place = places.withLock { $0.first { $0.loop === core.loop && $0.urgency == urgency } }
+        guard let place, let lane = core.handler(place.token, as: RedisLane.self) else { return false }
+        if lane.isReady {
+            lane.submit(batch)
+        } else {
+            statistics.withLock { $0.count(.unavailable, batch.commands.count) }
+            batch.ending(.failure(.unavailable))
+        }
+        return true
     }
 
     /// Passes on the entries of streams, from the first one that they have, for as long as the client runs.
@@ -127,31 +163,54 @@ package final class RedisClient: Sendable {
         _ streams: [[UInt8]], on queue: DispatchQueue,
         onEvent: @escaping @Sendable (RedisStreamEvent) -> Void
     ) {
-        loop.execute { [self] core in lanes(on: core)?.follow(streams, on: queue, onEvent) }
-    }
-
-    /// Has a follower go on once its queue has taken all events.
-    func goOn(_ place: Int, round: Int) {
-        // Weak: a loop that has ended keeps this for as long as the client keeps the loop.
-        loop.execute { [weak self] core in self?.lanes(on: core)?.goOn(place, round: round) }
+        loop.execute { [self] core in
+            let follower = StreamFollower(streams, client: self, core: core, on: queue, onEvent)
+            places.withLock { $0.append(Place(loop: loop, urgency: nil, token: follower.lane.token)) }
+            follower.lane.start()
+        }
     }
 
     // MARK: The lanes' events
 
     func laneChanged(_ lane: RedisLane) {
-        if lane.isReady { reports.available(ObjectIdentifier(lane), lane.facts) }
+        setGate(of: lane)
+        guard lane.isReady else { return }
+        reports.available(ObjectIdentifier(lane), lane.facts)
+        if lane.terms.urgency == .background { adviseOnce(lane) }
     }
 
     func laneFailed(_ lane: RedisLane, _ cause: String) {
+        setGate(of: lane)
+        noteFailure(of: lane, cause)
+    }
+
+    private func setGate(of lane: RedisLane) {
+        let gate = gate(lane.terms.urgency)
+        gate.note(ObjectIdentifier(lane), isReady: lane.isReady)
+        guard lane.terms.urgency == .request else { return }
+        statistics.withLock { $0.breaker = gate.isOpen ? .closed : lane.breaker.state }
+    }
+
+    /// Reports once what the settings of the server mean.
+    private func adviseOnce(_ lane: RedisLane) {
+        guard advises, !hasAdvised.exchange(true, ordering: .relaxed) else { return }
+        let deadline = lane.core.now + RedisGate.backgroundDeadline
+        lane.submit(
+            RedisLane.Batch(commands: [RedisCommand("INFO")], deadline: deadline) { [reports] result in
+                guard case .success(let replies) = result, let text = replies.first?.text else { return }
+                reports.advise(RedisAdvice.findings(RedisInfo(text)))
+            })
+    }
+
+    /// Reports that a lane, or that of a follower, has failed.
+    func noteFailure(of lane: RedisLane, _ cause: String) {
         guard reports.unavailable(ObjectIdentifier(lane), cause) else { return }
         statistics.withLock { $0.outages += 1 }
     }
 
     /// Has all connections made again: the server is not the master any more, and another address may be.
     func leave(_ cause: String) {
-        for place in places.withLock({ Array($0.values) }) {
-            place.loop.execute { core in core.handler(place.token, as: RedisLanes.self)?.leave(cause) }
-        }
+        onEachLane { if $0.isReady { $0.fail(cause) } }
     }
 
     func gate(_ urgency: RedisUrgency) -> RedisGate { gates[urgency.rawValue] }

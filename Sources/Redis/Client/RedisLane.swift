@@ -46,7 +46,7 @@ final class RedisLane: Handler {
     let terms: Terms
     private let client: RedisClient
     private weak var owner: (any RedisLaneOwner)?
-    private var token = Token.none
+    private(set) var token = Token.none
     private var phase = Phase.pausing
     private(set) var breaker = CircuitBreaker()
     private var attempts = 0

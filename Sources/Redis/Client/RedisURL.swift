@@ -129,34 +129,23 @@ extension RedisSettings {
 }
 
 /// A reason why a text is not the URL of a server.
-package enum RedisURLMistake: Error, Equatable, Sendable {
-    case notAURL
-    case badHost
-    case badPath
-    case badDatabase
-    case badCredentials
-    case hasMore
-    case sentinel
-    case cluster
-    case severalHosts
-
+package struct RedisURLMistake: Error, Equatable, Sendable {
     /// The reason in a few words.
-    package var text: String {
-        switch self {
-        case .notAURL: "not the URL of a Redis or Valkey server"
-        case .badHost: "the host or the port is invalid"
-        case .badPath: "the path of the socket is invalid, or longer than 107 bytes"
-        case .badDatabase: "the database is not a number"
-        case .badCredentials: "the user or the password has an invalid escape; write % as %25"
-        case .hasMore: "it has more than an address, such as a query"
-        case .sentinel:
-            """
+    package let text: String
+
+    static let notAURL = Self(text: "not the URL of a Redis or Valkey server")
+    static let badHost = Self(text: "the host or the port is invalid")
+    static let badPath = Self(text: "the path of the socket is invalid, or longer than 107 bytes")
+    static let badDatabase = Self(text: "the database is not a number")
+    static let badCredentials = Self(
+        text: "the user or the password has an invalid escape; write % as %25")
+    static let hasMore = Self(text: "it has more than an address, such as a query")
+    static let sentinel = Self(
+        text: """
             Sentinel is not supported; name the server itself, or an address that follows the master, such as a virtual \
             IP or HAProxy
-            """
-        case .cluster: "Redis Cluster is not supported; name a single Redis or Valkey server"
-        case .severalHosts:
-            "several hosts are not supported, nor are Sentinel and Redis Cluster; name one server"
-        }
-    }
+            """)
+    static let cluster = Self(text: "Redis Cluster is not supported; name a single Redis or Valkey server")
+    static let severalHosts = Self(
+        text: "several hosts are not supported, nor are Sentinel and Redis Cluster; name one server")
 }

@@ -4,8 +4,8 @@ internal import Primitives
 
 /// Follows streams on a lane of its own: looks at them, reads what is new, waits for more, and begins again.
 ///
-/// Confined to its loop.
-final class StreamFollower: RedisLaneOwner {
+/// Confined to its loop, whose core holds it.
+final class StreamFollower: Handler, RedisLaneOwner {
     static let terms = RedisLane.Terms(
         urgency: .background, probeTimeout: 2_000, silenceMax: blockMilliseconds + 5_000, limits: .streams)
 
@@ -14,19 +14,14 @@ final class StreamFollower: RedisLaneOwner {
     /// The number of entries per stream and read, which mostly have some hundred bytes, and up to 56 KB.
     private static let pageMax = 256
 
-    /// The receiver of the events, which may be slower than the server.
-    struct Receiver {
-        /// The place of the follower among those of its client.
-        let place: Int
-        let queue: DispatchQueue
-        let onEvent: @Sendable (RedisStreamEvent) -> Void
-    }
-
     private let streams: [[UInt8]]
-    private let receiver: Receiver
+    /// The queue of the receiver, which may be slower than the server.
+    private let queue: DispatchQueue
+    private let onEvent: @Sendable (RedisStreamEvent) -> Void
     private let client: RedisClient
     private let core: EventLoop.Core
-    private lazy var lane = RedisLane(Self.terms, client: client, owner: self, core: core)
+    private var token = Token.none
+    private(set) lazy var lane = RedisLane(Self.terms, client: client, owner: self, core: core)
     private var progress: [StreamProgress]
     /// The identity of the server's process.
     private var serverRun: String?
@@ -43,21 +38,16 @@ final class StreamFollower: RedisLaneOwner {
     /// The number of the connection, so that nothing goes on that belongs to a former one.
     private var round = 0
 
-    init(_ streams: [[UInt8]], client: RedisClient, core: EventLoop.Core, _ receiver: Receiver) {
+    init(
+        _ streams: [[UInt8]], client: RedisClient, core: EventLoop.Core, on queue: DispatchQueue,
+        _ onEvent: @escaping @Sendable (RedisStreamEvent) -> Void
+    ) {
         self.streams = streams
         self.client = client
         self.core = core
-        self.receiver = receiver
+        (self.queue, self.onEvent) = (queue, onEvent)
         progress = streams.map { _ in StreamProgress() }
-    }
-
-    func start() { lane.start() }
-
-    func close() { lane.close() }
-
-    /// Ends the connection if it is in use, and makes it again.
-    func leave(_ cause: String) {
-        if lane.isReady { lane.fail(cause) }
+        token = core.add(self)
     }
 
     // MARK: The lane
@@ -76,7 +66,7 @@ final class StreamFollower: RedisLaneOwner {
     }
 
     func laneFailed(_ lane: RedisLane, _ cause: String) {
-        client.laneFailed(lane, cause)
+        client.noteFailure(of: lane, cause)
         if isReading { page = max(page / 8, 1) }
         isReading = false
         readAllAt = nil
@@ -117,7 +107,7 @@ final class StreamFollower: RedisLaneOwner {
     private func tellCaughtUp() {
         guard owesCaughtUp, progress.allSatisfy(\.hasCaughtUp) else { return }
         // Only now: a server whose streams cannot be read would seem to come and go.
-        if !isReported { client.laneChanged(lane) }
+        if !isReported, lane.isReady { client.reports.available(ObjectIdentifier(lane), lane.facts) }
         isReported = true
         owesCaughtUp = false
         pass(.caughtUp)
@@ -150,13 +140,14 @@ final class StreamFollower: RedisLaneOwner {
             }
             tellCaughtUp()
             if found.isEmpty { return look() }
-            receiver.queue.async { [client, round, place = receiver.place] in client.goOn(place, round: round)
+            queue.async { [loop = core.loop, token, round] in
+                loop.execute { core in core.handler(token, as: StreamFollower.self)?.goOn(round: round) }
             }
         }
     }
 
     private func pass(_ event: RedisStreamEvent) {
-        receiver.queue.async { [onEvent = receiver.onEvent] in onEvent(event) }
+        queue.async { [onEvent] in onEvent(event) }
     }
 
     /// Goes on after a read, once the receiver has taken what was read.

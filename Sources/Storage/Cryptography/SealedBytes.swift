@@ -84,6 +84,27 @@ enum SealedBytes {
     }
 }
 
+/// The seal of one place: what it seals opens there only.
+///
+/// Each place has a key of its own, so that random nonces never collide, however many places there are.
+struct Seal {
+    private let key: [UInt8]
+    private let place: [UInt8]
+
+    /// Derives the key of a place.
+    init(_ keys: MessageAuthenticator, _ place: LengthPrefixed) {
+        self.place = place.bytes
+        key = keys.code(of: place.bytes)
+    }
+
+    func seal(_ plain: [UInt8]) throws(CryptographyError) -> [UInt8] {
+        try SealedBytes.seal(plain, key: key, associated: place)
+    }
+
+    /// Opens sealed bytes; nil if they were sealed with another key, changed, or moved from another place.
+    func open(_ sealed: [UInt8]) -> [UInt8]? { SealedBytes.open(sealed, key: key, associated: place) }
+}
+
 /// Random bytes for keys and nonces.
 enum RandomBytes {
     /// Returns random bytes from OpenSSL's generator, which the system seeds.

@@ -205,8 +205,7 @@ package struct SimulatedDay {
     /// The chain that a body is a version of.
     private func chain(of digest: Digest) -> ChainKey? {
         guard let keys else { return publicChain }
-        return keys.personalChain(
-            authority: publicChain.authority, match: publicChain.match, matchDest: [], digest: digest)
+        return keys.personalChain(of: digest, like: publicChain)
     }
 
     /// Returns whether the response offers its body.

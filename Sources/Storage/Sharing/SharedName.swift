@@ -143,18 +143,6 @@ extension StoreKeys {
         return name
     }
 
-    func sealShared(_ bytes: [UInt8], name: Digest) throws(CryptographyError) -> [UInt8] {
-        let context = sharedContext(name)
-        return try SealedBytes.seal(bytes, key: sharing.code(of: context), associated: context)
-    }
-
-    /// Opens a sealed version; nil if it was made with another key, changed, or moved from another name.
-    func openShared(_ sealed: [UInt8], name: Digest) -> [UInt8]? {
-        let context = sharedContext(name)
-        return SealedBytes.open(sealed, key: sharing.code(of: context), associated: context)
-    }
-
-    private func sharedContext(_ name: Digest) -> [UInt8] {
-        LengthPrefixed("shared version", name.bytes).bytes
-    }
+    /// The seal of the version with a name.
+    func seal(ofShared name: Digest) -> Seal { Seal(sharing, LengthPrefixed("shared version", name.bytes)) }
 }

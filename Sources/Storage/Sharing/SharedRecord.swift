@@ -27,7 +27,7 @@ package struct SharedRecord: Sendable {
             digest, rank, count, form
     }
 
-    private enum Form: Int64 {
+    fileprivate enum Form: Int64 {
         case whole = 0
         case zstd = 1
     }
@@ -42,7 +42,7 @@ extension SharedRecord {
         guard body.count <= Self.bodyBytesMax else { return nil }
         let content = content()
         guard name.isSealed else { return SharedValue.split(content, isSealed: false) }
-        guard let keys, let sealed = try? keys.sealShared(content, name: name.digest) else { return nil }
+        guard let keys, let sealed = try? keys.seal(ofShared: name.digest).seal(content) else { return nil }
         return SharedValue.split(sealed, isSealed: true)
     }
 
@@ -98,120 +98,92 @@ extension SharedRecord {
         self = record
     }
 
-    /// The fields of a record while they are read.
-    fileprivate struct Draft {
-        private var kind = ""
-        private var tag: IdentityTag?
-        private var authority = ""
-        private var match: String?
-        private var matchDest: [String] = []
-        private var url = ""
-        private var variant = ""
-        private var etag: String?
-        private var contentType: String?
-        private var maxAge = 0
-        private var isUpstreamMatch = false
-        private(set) var digest: Digest?
-        private(set) var rank: Int64 = 0
-        private(set) var count: Int64 = -1
-        private var form: Int64 = -1
+    /// The values of a record's fields as they are read; of several with one number the last counts, except in lists.
+    fileprivate struct Values {
+        private(set) var texts: [Field: [String]] = [:]
+        private(set) var numbers: [Field: Int64] = [:]
+        private(set) var bytes: [Field: [UInt8]] = [:]
 
-        private struct Invalid: Error {}
-
-        init(_ fields: [(number: UInt8, value: ArraySlice<UInt8>)]) throws {
+        /// Takes the fields that this release knows; nil if the value of one of them is invalid.
+        init?(_ fields: [(number: UInt8, value: ArraySlice<UInt8>)]) {
             for (number, value) in fields {
-                switch Field(rawValue: number) {
-                case .scope: kind = try Self.text(value)
-                case .tag: tag = IdentityTag(bytes: Array(value))
-                case .authority: authority = try Self.text(value)
-                case .match: match = try Self.text(value)
-                case .matchDest: matchDest.append(try Self.text(value))
-                case .url: url = try Self.text(value)
-                case .variant: variant = try Self.text(value)
-                case .etag: etag = try Self.text(value)
-                case .contentType: contentType = try Self.text(value)
-                case .maxAge: maxAge = min(Int(try Self.number(value)), Version.secondsMax)
-                case .isUpstreamMatch: isUpstreamMatch = true
-                case .digest: digest = Digest(bytes: Array(value))
-                case .rank: rank = try Self.number(value)
-                case .count: count = try Self.number(value)
-                case .form: form = try Self.number(value)
-                case nil: break
+                guard let field = Field(rawValue: number) else { continue }
+                switch field {
+                case .tag, .isUpstreamMatch, .digest: bytes[field] = Array(value)
+                case .maxAge, .rank, .count, .form:
+                    guard let number: Int64 = BigEndian.number(value), number >= 0 else { return nil }
+                    numbers[field] = number
+                case .scope, .authority, .match, .matchDest, .url, .variant, .etag, .contentType:
+                    guard value.count <= StoredSize.namesMax,
+                        let text = String(validating: value, as: UTF8.self)
+                    else { return nil }
+                    texts[field, default: []].append(text)
                 }
             }
         }
 
-        private static func text(_ value: ArraySlice<UInt8>) throws -> String {
-            guard value.count <= StoredSize.namesMax, let text = String(validating: value, as: UTF8.self)
-            else { throw Invalid() }
-            return text
-        }
-
-        private static func number(_ value: ArraySlice<UInt8>) throws -> Int64 {
-            guard let number: Int64 = BigEndian.number(value), number >= 0 else { throw Invalid() }
-            return number
-        }
+        func text(_ field: Field) -> String? { texts[field]?.last }
+        func digest(_ field: Field) -> Digest? { bytes[field].flatMap { Digest(bytes: $0) } }
 
         var chain: ChainKey? {
-            guard let match, let scope = ChainKey.Scope(kind: kind, tag: tag) else { return nil }
-            let chain = ChainKey(authority: authority, scope: scope, match: match, matchDest: matchDest)
+            let tag = digest(.tag).map { IdentityTag(code: $0) }
+            guard let match = text(.match), let scope = ChainKey.Scope(kind: text(.scope) ?? "", tag: tag)
+            else { return nil }
+            let chain = ChainKey(
+                authority: text(.authority) ?? "", scope: scope, match: match,
+                matchDest: texts[.matchDest] ?? [])
             return chain.textBytes <= SharedRecord.textBytesMax ? chain : nil
-        }
-
-        func facts(of digest: Digest, bytes: Int) -> VersionFacts {
-            VersionFacts(
-                digest: digest, url: url, etag: etag, bytes: bytes,
-                traits: VersionTraits(
-                    variant: variant, contentType: contentType, maxAge: maxAge,
-                    isUpstreamMatch: isUpstreamMatch))
-        }
-
-        /// Returns the whole body, hashed; nil if it has another length, or a form of a newer release.
-        func body(_ payload: ArraySlice<UInt8>) -> Body? {
-            guard let form = Form(rawValue: form) else { return nil }
-            switch form {
-            case .whole: return payload.count == Int(count) ? Body(Array(payload)) : nil
-            case .zstd: return (try? ZstdFrames.unpack(Array(payload), count: Int(count))).map { Body($0) }
-            }
         }
     }
 }
 
 /// A record whose body is neither unpacked nor verified yet.
 package struct PackedRecord: Sendable {
-    /// The length of the body that the record states; unpacking never yields more.
-    package let bodyBytes: Int
     private let chain: ChainKey
-    private let digest: Digest
-    private let draft: SharedRecord.Draft
+    private let facts: VersionFacts
+    private let rank: Int64
+    /// The form of the payload; nil for one of a newer release.
+    private let form: SharedRecord.Form?
     private let payload: ArraySlice<UInt8>
     private let keys: StoreKeys?
 
+    /// The length of the body that the record states; unpacking never yields more.
+    package var bodyBytes: Int { facts.bytes }
+
     /// Reads the facts of a value's content; nil if it is not what its name says, or states too large a body.
     package init?(_ content: [UInt8], named name: SharedName, keys: StoreKeys?) {
-        var rest: ArraySlice<UInt8>
-        if name.isSealed {
-            guard let plain = keys?.openShared(content, name: name.digest) else { return nil }
-            rest = plain[...]
-        } else {
-            rest = content[...]
+        guard let plain = name.isSealed ? keys?.seal(ofShared: name.digest).open(content) : content else {
+            return nil
         }
+        var rest = plain[...]
         guard let head = NumberedFields.takePart(&rest).flatMap(NumberedFields.read),
-            let draft = try? SharedRecord.Draft(head), let chain = draft.chain, let digest = draft.digest,
+            let values = SharedRecord.Values(head), let chain = values.chain,
+            let digest = values.digest(.digest), let count = values.numbers[.count],
             SharedName(chain: chain, digest: digest, keys: keys) == name,
-            0...Int64(SharedRecord.bodyBytesMax) ~= draft.count
+            count <= SharedRecord.bodyBytesMax
         else { return nil }
-        (self.chain, self.digest, self.draft, self.keys) = (chain, digest, draft, keys)
-        payload = rest
-        bodyBytes = Int(draft.count)
+        facts = VersionFacts(
+            digest: digest, url: values.text(.url) ?? "", etag: values.text(.etag), bytes: Int(count),
+            traits: VersionTraits(
+                variant: values.text(.variant) ?? "", contentType: values.text(.contentType),
+                maxAge: min(Int(values.numbers[.maxAge] ?? 0), Version.secondsMax),
+                isUpstreamMatch: values.bytes[.isUpstreamMatch] != nil))
+        (self.chain, self.keys, payload) = (chain, keys, rest)
+        rank = values.numbers[.rank] ?? 0
+        form = values.numbers[.form].flatMap { SharedRecord.Form(rawValue: $0) }
     }
 
-    /// Returns the record; nil if its body is not the one of its name.
+    /// Returns the record; nil if its body has another length or form, or is not the one of its name.
     package func unpacked() -> SharedRecord? {
-        guard let body = draft.body(payload), chain.isName(digest, ofBody: body.digest, keys)
+        let bytes: [UInt8]? =
+            switch form {
+            case .whole: payload.count == bodyBytes ? Array(payload) : nil
+            case .zstd: try? ZstdFrames.unpack(Array(payload), count: bodyBytes)
+            case nil: nil
+            }
+        guard let body = bytes.map({ Body($0) }), chain.isName(facts.digest, ofBody: body.digest, keys)
         else { return nil }
-        return SharedRecord(
-            chain: chain, facts: draft.facts(of: digest, bytes: body.count), rank: draft.rank, body: body)
+        return SharedRecord(chain: chain, facts: facts, rank: rank, body: body)
     }
 }
 

@@ -48,7 +48,7 @@ package final class DictionaryStore: Sendable {
     // MARK: Reading
 
     package func reader() -> DictionaryIndex.Reader {
-        DictionaryIndex.Reader(memory.publisher, keys: keys)
+        DictionaryIndex.Reader(memory.index, keys: keys)
     }
 
     /// Returns the body of a version if it is in memory; never waits for the disk.

@@ -9,12 +9,12 @@ final class StoreMemory: Sendable {
     let configuration: StoreConfiguration
     let reports: StoreReports
     let counters = Guarded(StoreStatistics())
-    let publisher: IndexPublisher
+    /// The index, which all readers share.
+    let index: DictionaryIndex
     /// The state is locked before `hot` if both are needed.
     let state: Guarded<StoreState>
     let hot: Guarded<HotBodies>
     let heads: HeadMemory
-    let bases = PackingBases()
     let budget: AdmissionBudget
     /// True once a hand-over has begun: no new body is admitted.
     let isLeaving = Atomic<Bool>(false)
@@ -40,11 +40,9 @@ final class StoreMemory: Sendable {
         let limits = StoreLimits(
             chains: configuration.maxChains, bytes: configuration.maxBytes, memory: configuration.memoryBytes)
         let empty = StoreState(limits: limits, heads: heads, inUseMax: configuration.versionsInUseMax)
-        publisher = IndexPublisher(empty.index)
+        index = empty.index
         state = Guarded(empty)
     }
-
-    var index: DictionaryIndex { publisher.index }
 
     // MARK: Time
 

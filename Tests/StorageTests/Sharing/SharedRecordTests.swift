@@ -249,7 +249,7 @@ import Testing
 
     private func personal(_ body: Body, _ keys: StoreKeys) throws -> ChainKey {
         try #require(
-            keys.personalChain(authority: "api.example", match: "/inbox", matchDest: [], digest: body.digest))
+            keys.personalChain(of: body.digest, like: ChainKey(authority: "api.example", match: "/inbox")))
     }
 
     @Test func `a sealed record reveals neither user nor path nor body`() throws {

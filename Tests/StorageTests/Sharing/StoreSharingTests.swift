@@ -110,7 +110,7 @@ import Testing
                 SharedRecord(chain: one.chain, facts: one.facts, rank: 1, body: one.body), holders: 1,
                 now: 1000)
         }
-        let versions = store.publisher.index.allVersions()
+        let versions = store.index.allVersions()
         #expect(Set(versions.map(\.id)).count == versions.count)
         store.evict(versions, reason: .removed)
         #expect(store.memory.hot.withLock { $0.pinnedBytes } == 0)
@@ -219,7 +219,7 @@ import Testing
     @Test func `adopted versions keep within the versions that the route of this node keeps`() throws {
         here.admit(sampleBody(100), keep: 16)
         for number in 0..<40 { _ = try here.adopt(try record(number), holders: 1, now: 1000 + number) }
-        #expect(here.publisher.index.versions(of: feedChain).count == 16)
+        #expect(here.index.versions(of: feedChain).count == 16)
     }
 
     @Test func `another node whose route keeps one version takes no place of those that this one keeps`()
@@ -233,7 +233,7 @@ import Testing
         let content = try #require(SharedValue(values[0])?.content())
         let read = try #require(SharedRecord(content, named: name(written), keys: nil))
         _ = try here.adopt(read, holders: 1, now: 1001)
-        #expect(here.publisher.index.versions(of: feedChain).count == own.count + 1)
+        #expect(here.index.versions(of: feedChain).count == own.count + 1)
     }
 
     @Test func `a version that was published again from a store takes no place of those that clients hold`()
@@ -245,7 +245,7 @@ import Testing
         let content = try #require(SharedValue(values[0])?.content())
         let read = try #require(SharedRecord(content, named: name(record), keys: nil))
         _ = try here.adopt(read, holders: 1, now: 1001)
-        #expect(here.publisher.index.versions(of: feedChain).count == own.count + 1)
+        #expect(here.index.versions(of: feedChain).count == own.count + 1)
     }
 
     private func name(_ record: SharedRecord) -> SharedName {

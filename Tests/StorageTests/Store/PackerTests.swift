@@ -6,7 +6,7 @@ import Testing
 
 /// The choice of the base that a body is packed over.
 @Suite struct PackerTests {
-    private var packer = Packer(bytesMax: 8 << 20, bases: PackingBases())
+    private var packer = Packer(bytesMax: 8 << 20)
 
     private func version(_ body: Body, _ number: Int, url: String = "/feed", chain: ChainKey = feedChain)
         -> Version
@@ -59,15 +59,25 @@ import Testing
         #expect(choice.isNewBaseDue(baseBytes: 149) && !choice.isNewBaseDue(baseBytes: 150))
     }
 
-    @Test func `a base is in memory once, as long as somebody has it, however many come`() {
-        let bases = PackingBases()
-        let all = (0..<200 as Range<Int64>).map {
-            bases.register(PackingBase(row: $0, body: sampleBody(Int($0), count: 8)))
+    @Test func `a base is in memory once, as long as a packed body has it, however many come`() {
+        var packs = PackedBodies()
+        func keep(_ number: Int, over row: Int64, _ base: Body) -> BodyName {
+            let body = sampleBody(1000 + number, count: 8)
+            let name = BodyName(scope: .public, digest: body.digest)
+            let packed = PackedBody(
+                frame: [1, 2, 3], base: PackingBase(row: row, body: base), count: 8, digest: body.digest)
+            packs.keep(packed, as: name)
+            return name
         }
-        #expect(all.allSatisfy { bases.base($0.row) === $0 })
-        #expect(bases.register(PackingBase(row: 7, body: sampleBody(7, count: 8))) === all[7])
-        _ = bases.register(PackingBase(row: 500, body: sampleBody(7, count: 8)))
-        #expect(bases.base(500) == nil, "nobody has it")
+        let all = (0..<200).map { sampleBody($0, count: 8) }
+        let names = all.indices.map { keep($0, over: Int64($0), all[$0]) }
+        #expect(all.indices.allSatisfy { packs.base(Int64($0))?.body === all[$0] })
+        let again = keep(500, over: 7, sampleBody(7, count: 8))
+        #expect(packs.packed(again)?.base?.body === all[7])
+        packs.remove(names[7])
+        #expect(packs.base(7)?.body === all[7])
+        packs.remove(again)
+        #expect(packs.base(7) == nil, "nobody has it")
     }
 
     @Test mutating func `a feed whose bodies have nothing in common costs few trials`() {
@@ -121,7 +131,7 @@ import Testing
     }
 
     @Test mutating func `bases at hand keep to their bytes`() {
-        packer = Packer(bytesMax: 1 << 20, bases: PackingBases())
+        packer = Packer(bytesMax: 1 << 20)
         for number in 1...200 {
             let body = Body(Feed.bytes(version: number, items: 60))
             let chain = ChainKey(authority: "api.example", match: "/\(number)")

@@ -45,7 +45,7 @@ struct PrivateStore {
     /// Returns the chain of a personal body at `/feed`.
     func personal(_ body: Body, match: String = "/feed") throws -> ChainKey {
         try #require(
-            keys.personalChain(authority: "api.example", match: match, matchDest: [], digest: body.digest))
+            keys.personalChain(of: body.digest, like: ChainKey(authority: "api.example", match: match)))
     }
 
     /// Returns the version of a personal body, as a client that was given it finds it.

@@ -38,7 +38,7 @@ import Testing
     private func allLoad() async throws -> Bool {
         store.close()
         let reopened = try DictionaryStore.open(folder.database)
-        for version in reopened.publisher.index.allVersions() {
+        for version in reopened.index.allVersions() {
             guard await reopened.loaded(version)?.digest == version.digest else { return false }
         }
         return true
@@ -131,7 +131,7 @@ import Testing
         store.admit(body, chain: chain("/b"))
         #expect(store.flush())
         #expect(try folder.sqlite("SELECT count(*) FROM body") == "1")
-        let version = try #require(store.publisher.index.versions(of: chain("/b")).first)
+        let version = try #require(store.index.versions(of: chain("/b")).first)
         store.close()
         let reopened = try DictionaryStore.open(folder.database)
         #expect(await reopened.loaded(version)?.digest == body.digest)
@@ -157,11 +157,11 @@ import Testing
         store.close()
         let events = StoreEvents()
         let reopened = try DictionaryStore.open(folder.database, log: events.log)
-        let version = try #require(reopened.publisher.index.versions(of: chain("/a")).first)
+        let version = try #require(reopened.index.versions(of: chain("/a")).first)
         try folder.sqlite("DELETE FROM version WHERE id = \(version.id)")
         #expect(await reopened.loaded(version)?.bytes == body.bytes)
         #expect(reopened.statistics.evictions == [.removed: 1])
-        #expect(reopened.publisher.index.versions(of: chain("/b")).count == 1)
+        #expect(reopened.index.versions(of: chain("/b")).count == 1)
         #expect(events.all.isEmpty)
     }
 
@@ -177,14 +177,14 @@ import Testing
         #expect(try rows() == "2|2")
         let events = StoreEvents()
         let reopened = try DictionaryStore.open(folder.database, log: events.log)
-        let damaged = try #require(reopened.publisher.index.versions(of: chain("/a")).first)
+        let damaged = try #require(reopened.index.versions(of: chain("/a")).first)
         try folder.sqlite(
             "UPDATE body SET bytes = zeroblob(1000) "
                 + "WHERE id = (SELECT body FROM version WHERE id = \(damaged.id))")
         #expect(await reopened.loaded(damaged)?.bytes == body.bytes)
         #expect(reopened.statistics.evictions == [.damaged: 1])
-        #expect(reopened.publisher.index.versions(of: chain("/b")).count == 1)
-        #expect(reopened.publisher.index.versions(of: chain("/a")).isEmpty)
+        #expect(reopened.index.versions(of: chain("/b")).count == 1)
+        #expect(reopened.index.versions(of: chain("/a")).isEmpty)
         #expect(events.errors.count == 1)
     }
 
@@ -195,7 +195,7 @@ import Testing
         try folder.sqlite("UPDATE body SET bytes = zeroblob(1000) WHERE id = \(folder.bodyRow(of: body))")
         let events = StoreEvents()
         let reopened = try DictionaryStore.open(folder.database, log: events.log)
-        let version = try #require(reopened.publisher.index.versions(of: chain("/7")).first)
+        let version = try #require(reopened.index.versions(of: chain("/7")).first)
         #expect(await reopened.loaded(version) == nil)
         #expect(reopened.statistics.evictions == [.damaged: 40])
         #expect(reopened.statistics.versions == 1)

@@ -44,7 +44,7 @@ struct StoreCapabilityTests {
         let own = chain(scope: .private(tag))
         #expect(Base64.encodeURL(keys.rowName(of: own)) == "yahcbZrjfGv-Yhc9CBPrZ8keEsYG3LJX3pZbH5JgdEQ")
         let personal = try #require(
-            keys.personalChain(authority: "a.test", match: "/a", matchDest: [], digest: digest))
+            keys.personalChain(of: digest, like: ChainKey(authority: "a.test", match: "/a")))
         #expect(
             personal.scope.tag.map { Base64.encodeURL($0.bytes) }
                 == "mFLkRN0fckJxbJK_G05T4O6BYv7iyTj7oS0ptPvq-Y4")
@@ -56,9 +56,9 @@ struct StoreCapabilityTests {
         #expect(keys.name(of: "/a?x", as: .entityTag, tag) == "-YEhq385rWD3KRxeVTTL_Y7g8NCGmCyEsV-CpEAVAlY")
         #expect(keys.name(of: "/a?x", as: .variant, tag) == "HBZG7UX2q0Mf8wWK_J2ofZ33c7D1P78JIEDCxYoAxoE")
         let facts = try #require(Base64.decodeURL("AAECAwQFBgcICQoLJ81uE0LxbKfV_cSdoflgmtkrSx7l"))
-        #expect(keys.openFacts(facts, ofChain: [1, 2]) == Array("facts".utf8))
+        #expect(keys.seal(ofChain: [1, 2]).open(facts) == Array("facts".utf8))
         let body = try #require(Base64.decodeURL("AAECAwQFBgcICQoLaYlzZWyoJ0MmbscaHhSLvDgnGvU"))
-        #expect(keys.openBody(body, ofRow: digest, inChain: [1, 2]) == Array("text".utf8))
+        #expect(keys.seal(ofRow: digest, inChain: [1, 2]).open(body) == Array("text".utf8))
         let number: UInt64 = 10_810_958_311_827_469_971
         #expect(keys.clientNumber(of: [1, 2, 3]) == number)
     }
@@ -99,7 +99,7 @@ struct StoreCapabilityTests {
             -> ChainKey
         {
             try #require(
-                keys.personalChain(authority: authority, match: match, matchDest: [], digest: digest))
+                keys.personalChain(of: digest, like: ChainKey(authority: authority, match: match)))
         }
         let chain = try personal(digest)
         #expect(chain.scope.isSealed)
@@ -108,7 +108,7 @@ struct StoreCapabilityTests {
         #expect(try personal(digest, "/b").scope != chain.scope)
         #expect(try personal(digest, "/a", "b.test").scope != chain.scope)
         let provisional = [0, 1].map { _ in
-            keys.provisionalChain(authority: "a.test", match: "/a", matchDest: [])
+            keys.provisionalChain(like: ChainKey(authority: "a.test", match: "/a"))
         }
         #expect(provisional[0] != nil)
         #expect(provisional[0] != provisional[1], "nobody else names it")

@@ -58,7 +58,7 @@ import Testing
             }
         }
         #expect(store.flush(timeoutSeconds: 60))
-        let index = store.publisher.index
+        let index = store.index
         let all = index.allVersions()
         #expect(all.count == index.versionCount)
         #expect(!all.isEmpty && store.statistics.admissions > 0)

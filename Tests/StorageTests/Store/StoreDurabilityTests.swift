@@ -87,7 +87,7 @@ import Testing
             #expect(try folder.sqlite("PRAGMA integrity_check; PRAGMA foreign_key_check") == "ok")
             let store = try DictionaryStore.open(folder.database)
             rows = store.statistics.versions
-            for version in store.publisher.index.allVersions() {
+            for version in store.index.allVersions() {
                 #expect(await store.loaded(version) != nil)
             }
             #expect(store.statistics.loadFailures == 0)

@@ -165,7 +165,7 @@ extension DictionaryStore {
     }
 
     /// The parts of the store that tests look into.
-    var publisher: IndexPublisher { memory.publisher }
+    var index: DictionaryIndex { memory.index }
     var hot: Guarded<HotBodies> { memory.hot }
     var state: Guarded<StoreState> { memory.state }
     var writeQueue: DispatchQueue { writer.queue }

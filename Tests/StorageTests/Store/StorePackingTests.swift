@@ -100,7 +100,7 @@ import Testing
         store.close()
         #expect(try await allLoad(2..<4))
         let reopened = try DictionaryStore.open(folder.database)
-        reopened.evict(reopened.publisher.index.allVersions(), reason: .size)
+        reopened.evict(reopened.index.allVersions(), reason: .size)
         #expect(reopened.flush())
         #expect(try folder.sqlite("SELECT count(*) FROM body; PRAGMA foreign_key_check") == "0")
     }
@@ -196,12 +196,12 @@ import Testing
         try folder.sqlite("UPDATE body \(change) WHERE id = \(versions[2].id)")
         let events = StoreEvents()
         let reopened = try DictionaryStore.open(folder.database, log: events.log)
-        let damaged = try #require(reopened.publisher.index.version(row: versions[2].id))
+        let damaged = try #require(reopened.index.version(row: versions[2].id))
         #expect(await reopened.loaded(damaged) == nil)
         #expect(reopened.statistics.evictions == [.damaged: 1])
         #expect(events.errors.count == 1)
         for number in [0, 1, 3] {
-            let version = try #require(reopened.publisher.index.version(row: versions[number].id))
+            let version = try #require(reopened.index.version(row: versions[number].id))
             #expect(await reopened.loaded(version)?.bytes == body(number).bytes)
         }
     }
@@ -215,10 +215,10 @@ import Testing
         try folder.sqlite("UPDATE body SET bytes = zeroblob(length(bytes)) WHERE id = \(versions[0].id)")
         let reopened = try DictionaryStore.open(folder.database)
         for version in versions {
-            let row = try #require(reopened.publisher.index.version(row: version.id))
+            let row = try #require(reopened.index.version(row: version.id))
             #expect(await reopened.loaded(row) == nil)
         }
-        let row = try #require(reopened.publisher.index.version(row: other.id))
+        let row = try #require(reopened.index.version(row: other.id))
         #expect(await reopened.loaded(row)?.bytes == body(9).bytes)
         #expect(reopened.statistics.versions == 1)
     }
@@ -246,7 +246,7 @@ import Testing
         let ids = admit(0..<10, to: store).map(\.id)
         store.close()
         let reopened = try DictionaryStore.open(folder.database, memoryBytes: 1 << 20)
-        for id in ids { _ = await reopened.loaded(try #require(reopened.publisher.index.version(row: id))) }
+        for id in ids { _ = await reopened.loaded(try #require(reopened.index.version(row: id))) }
         #expect(reopened.statistics.loads == 10)
         let one = body(0).count
         #expect(reopened.statistics.packedBytes < 3 * one)

@@ -83,13 +83,13 @@ import Testing
         for url in ["/feed", "/feed?2"] { first.store.admit(one, chain: try first.chain("ann"), url: url) }
         first.store.close()
         let store = try PrivateStore(folder.database)
-        let versions = store.store.publisher.index.allVersions()
+        let versions = store.store.index.allVersions()
         try #require(versions.count == 2)
         try folder.sqlite(
             "UPDATE private_body SET sealed = zeroblob(length(sealed)) WHERE id = \(versions[0].id)")
         #expect(await store.store.loaded(versions[0])?.bytes == one.bytes)
         #expect(store.store.statistics.evictions == [.damaged: 1])
-        #expect(store.store.publisher.index.allVersions().map(\.id) == [versions[1].id])
+        #expect(store.store.index.allVersions().map(\.id) == [versions[1].id])
         store.store.close()
     }
 

@@ -178,7 +178,7 @@ import Testing
         store.store.close()
         let after = try PrivateStore(folder.database)
         for id in ids { #expect(try proves(id, sampleBody(1), in: unlisted, after)) }
-        let last = after.store.publisher.index.versions(of: unlisted)
+        let last = after.store.index.versions(of: unlisted)
         #expect(last.count == 1)
         after.store.evict(last, reason: .versions)
         for id in ids { #expect(try !proves(id, sampleBody(1), in: unlisted, after)) }
@@ -258,7 +258,7 @@ import Testing
         let after = try PrivateStore(folder.database)
         #expect(after.store.reader().version(chain: unlisted, digest: sampleBody(1).digest) != nil)
         #expect(try !proves(id, sampleBody(1), in: unlisted, after))
-        #expect(after.store.publisher.index.tables.withLock { $0.promises.count } <= PromisedIDs.countMax)
+        #expect(after.store.index.tables.withLock { $0.promises.count } <= PromisedIDs.countMax)
         after.store.close()
     }
 }

@@ -180,7 +180,7 @@ import Testing
         store.close()
         let reopened = try DictionaryStore.open(folder.database)
         for version in [first, second] {
-            let row = try #require(reopened.publisher.index.version(row: version.id))
+            let row = try #require(reopened.index.version(row: version.id))
             #expect(row.counters.state == version.counters.state)
         }
     }
@@ -224,7 +224,7 @@ import Testing
         store.writeQueue.sync { store.writer.failed(.unavailable("as the test says", connectionLost: true)) }
         #expect(store.flush())
         #expect(try onDisk(version) == "2|0|1001|1001")
-        #expect(store.publisher.index.version(row: version.id)?.holders == 2)
+        #expect(store.index.version(row: version.id)?.holders == 2)
     }
 
     @Test func `a row says no second that has not come`() throws {
@@ -236,7 +236,7 @@ import Testing
             "UPDATE version SET admitted = \(future), last_wanted = \(future), last_offered = \(future), last_advertised = \(future)"
         )
         let reopened = try DictionaryStore.open(folder.database)
-        let row = try #require(reopened.publisher.index.version(row: version.id))
+        let row = try #require(reopened.index.version(row: version.id))
         let end = Int(SystemClock.unixMicroseconds / 1_000_000)
         for second in [row.lastWanted, row.lastOffered, row.lastContact] {
             #expect((now...end).contains(second))

@@ -139,7 +139,7 @@ import Testing
         store.admit(sampleBody(2))
         store.close()
         let reopened = try DictionaryStore.open(folder.database)
-        let versions = reopened.publisher.index.versions(of: feedChain)
+        let versions = reopened.index.versions(of: feedChain)
         #expect(versions.map(\.isUpstreamMatch) == [true, false])
     }
 
@@ -161,7 +161,7 @@ import Testing
         }
         #expect(try findsAll())
         for number in 0..<50 { users.store.admit(sampleBody(200 + number), url: "/feed?\(number)") }
-        let records = users.store.publisher.index.allVersions().count { $0.isFromRecord }
+        let records = users.store.index.allVersions().count { $0.isFromRecord }
         #expect(records > 10)
         users.store.restrict { _ in true }
         #expect(try findsAll())

@@ -16,7 +16,7 @@ import Testing
     func `every version among many is found, and one more admitted at once`(count: Int) throws {
         let clock = ContinuousClock()
         var state = StoreState(heads: HeadMemory(bytesMax: 0))
-        let reader = DictionaryIndex.Reader(IndexPublisher(state.index))
+        let reader = DictionaryIndex.Reader(state.index)
         let empty = Body([])
         let digests = (0..<count).map { Digest(of: [UInt8]("body \($0)".utf8).span) }
         func admit(_ number: Int, _ digest: Digest) {

@@ -66,7 +66,7 @@ import Testing
             }
             #expect(store.flush(timeoutSeconds: 60))
         }
-        let versions = store.publisher.index.versions(of: feedChain)
+        let versions = store.index.versions(of: feedChain)
         let sampler = FileSizeSampler(folder.database)
         // Remove versions all over the file, so that pages must move before it can shrink.
         store.evict(versions.enumerated().filter { $0.offset % 2 == 0 }.map(\.element), reason: .damaged)

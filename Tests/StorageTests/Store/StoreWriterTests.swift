@@ -39,7 +39,7 @@ import Testing
     }
 
     private func digests(_ store: DictionaryStore) -> [Digest] {
-        store.publisher.index.versions(of: feedChain).map(\.digest)
+        store.index.versions(of: feedChain).map(\.digest)
     }
 
     // MARK: Turns
@@ -111,7 +111,7 @@ import Testing
             try folder.sqlite("SELECT count(*), max(etag), max(pinned_until) FROM version")
                 == "1|\(etag)|5000")
         #expect(try folder.sqlite("SELECT count(*), (SELECT established FROM chain) FROM body") == "1|1")
-        #expect(second.publisher.index.versionCount == 1)
+        #expect(second.index.versionCount == 1)
         // The row is removed by its number on disk.
         second.sweep(now: 5000)
         #expect(second.flush())
@@ -318,9 +318,9 @@ import Testing
         #expect(
             try catalogue.remove(read, sparingWanted: true).map(\.digest)
                 == [1, 5].map { sampleBody($0).digest })
-        #expect(first.publisher.index.versionCount == 3)
+        #expect(first.index.versionCount == 3)
         #expect(try catalogue.remove(read).count == 3, "unless it is to go in any case")
-        #expect(first.publisher.index.versionCount == 0)
+        #expect(first.index.versionCount == 0)
     }
 
     @Test func `where nobody writes, the command does, and a proxy that starts meanwhile waits`() throws {
@@ -357,7 +357,7 @@ import Testing
 
     @Test func `a flush ends though changes never do`() throws {
         for seed in 0..<200 { first.admit(sampleBody(seed), url: "/\(seed)") }
-        let versions = first.publisher.index.allVersions()
+        let versions = first.index.allVersions()
         let isOver = Guarded(false)
         let ended = Gate()
         Thread.detachNewThread { [first] in

@@ -2,7 +2,7 @@ package import Dictionaries
 
 /// A client meets a body: what becomes of the body, and whether the response offers it.
 ///
-/// The exchange, the observer and the simulated day all ask this value. It does no I/O; each thread asks with its own reader.
+/// The exchange, the observer and the simulated day all ask this value. It does no I/O.
 package struct Encounter {
     package enum Outcome {
         /// The body is the newest version of its URL, and is offered as that.

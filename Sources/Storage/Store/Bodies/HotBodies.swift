@@ -55,6 +55,9 @@ struct HotBodies: Sendable {
     /// Returns the packed form of a body and makes it the most recently used.
     mutating func packed(_ name: BodyName) -> PackedBody? { packs.packed(name) }
 
+    /// Returns the base with a row, if a packed body here has it.
+    func base(_ row: Int64) -> PackingBase? { packs.base(row) }
+
     mutating func keep(_ packed: PackedBody, as name: BodyName) {
         packs.keep(packed, as: name)
         shrink()
@@ -180,8 +183,8 @@ struct HotBodies: Sendable {
 /// A value inside `HotBodies`. Every operation is O(1), apart from the memory that it frees.
 struct PackedBodies: Sendable {
     private var entries = RecencyMap<BodyName, PackedBody>(bytesMax: .max)
-    /// The number of packed bodies per base.
-    private var dependents: [Int64: Int] = [:]
+    /// The bases by row, and the numbers of bodies packed over them.
+    private var bases: [Int64: (base: PackingBase, count: Int)] = [:]
     private var baseBytes = 0
 
     private static let baseOverheadBytes = 400
@@ -192,19 +195,24 @@ struct PackedBodies: Sendable {
     /// Returns the packed body and makes it the most recently used.
     mutating func packed(_ name: BodyName) -> PackedBody? { entries.value(name) }
 
-    /// Keeps a packed body, unless it is there already.
+    func base(_ row: Int64) -> PackingBase? { bases[row]?.base }
+
+    /// Keeps a packed body, unless it is there already; all bodies over one base have the same bytes of it.
     mutating func keep(_ packed: PackedBody, as name: BodyName) {
         guard self.packed(name) == nil else { return }
+        var packed = packed
+        if let base = packed.base {
+            if bases[base.row] == nil { baseBytes += base.body.count + Self.baseOverheadBytes }
+            bases[base.row, default: (base, 0)].count += 1
+            packed.base = bases[base.row]?.base
+        }
         _ = entries.insert(packed, bytes: packed.frame.capacity, for: name)
-        guard let base = packed.base else { return }
-        dependents[base.row, default: 0] += 1
-        if dependents[base.row] == 1 { baseBytes += base.body.count + Self.baseOverheadBytes }
     }
 
     /// Removes a packed body, and its base with the last body packed over it.
     mutating func remove(_ name: BodyName) {
-        guard let base = entries.remove(name)?.base, let count = dependents[base.row] else { return }
-        dependents[base.row] = count > 1 ? count - 1 : nil
+        guard let base = entries.remove(name)?.base, let count = bases[base.row]?.count else { return }
+        bases[base.row] = count > 1 ? (base, count - 1) : nil
         if count == 1 { baseBytes -= base.body.count + Self.baseOverheadBytes }
     }
 

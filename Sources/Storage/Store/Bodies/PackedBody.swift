@@ -1,22 +1,16 @@
 internal import Dictionaries
-internal import Primitives
 
 /// A whole body over which others are packed.
-final class PackingBase: Sendable {
+struct PackingBase: Sendable {
     /// Its row in the table of bodies.
     let row: Int64
     let body: Body
-
-    init(row: Int64, body: Body) {
-        self.row = row
-        self.body = body
-    }
 }
 
 /// A body as a Zstandard frame, over a base or alone.
 struct PackedBody: Sendable {
     let frame: [UInt8]
-    let base: PackingBase?
+    var base: PackingBase?
     /// The length of the whole body; `digest` is also that of the whole body.
     let count: Int
     let digest: Digest
@@ -26,36 +20,6 @@ struct PackedBody: Sendable {
     /// The frame's checksum is verified here; its digest was verified when the frame was made or read.
     func unpacked() throws(CodingError) -> Body {
         Body(try ZstdFrames.unpack(frame, count: count, over: base?.body), digest: digest)
-    }
-}
-
-/// The bases that packed bodies in memory use, by row: one object per base.
-final class PackingBases: Sendable {
-    private struct Reference: Sendable {
-        weak var base: PackingBase?
-    }
-
-    private struct State: Sendable {
-        var references: [Int64: Reference] = [:]
-        /// The number of references above which those to freed bases are dropped.
-        var countMax = 64
-    }
-
-    private let state = Guarded(State())
-
-    func base(_ row: Int64) -> PackingBase? { state.withLock { $0.references[row]?.base } }
-
-    /// Registers a base and returns it, or the object that is registered for its row already.
-    func register(_ base: PackingBase) -> PackingBase {
-        state.withLock { state in
-            if let known = state.references[base.row]?.base { return known }
-            if state.references.count >= state.countMax {
-                state.references = state.references.filter { $0.value.base != nil }
-                state.countMax = max(64, 2 * state.references.count)
-            }
-            state.references[base.row] = Reference(base: base)
-            return base
-        }
     }
 }
 

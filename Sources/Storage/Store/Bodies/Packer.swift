@@ -29,7 +29,6 @@ struct Packer: Sendable {
     ///
     /// The first body of another path is tried over its base.
     private var newest: RecencyMap<ChainKey, LineName>
-    private let bases: PackingBases
 
     /// The size below which bodies stay whole.
     private static let bytesMin = 256
@@ -44,10 +43,9 @@ struct Packer: Sendable {
     private static let trialEvery = 16
 
     /// Makes a packer that keeps bases of at most `bytesMax` bytes in memory.
-    init(bytesMax: Int, bases: PackingBases) {
+    init(bytesMax: Int) {
         lines = RecencyMap(bytesMax: bytesMax)
         newest = RecencyMap(bytesMax: max(bytesMax / 8, 1 << 16))
-        self.bases = bases
     }
 
     /// The bytes of the bases in memory, with their indexes.
@@ -120,7 +118,7 @@ struct Packer: Sendable {
         -> PackedBody?
     {
         let packed = alone(body)
-        let base = bases.register(PackingBase(row: version.id, body: body))
+        let base = PackingBase(row: version.id, body: body)
         let line = Line(base: base, baseBytes: packed?.frame.count ?? body.count, failures: failures)
         _ = lines.insert(line, bytes: Self.bytes(of: body), for: name)
         setNewest(name)

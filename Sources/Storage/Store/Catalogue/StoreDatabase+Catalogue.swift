@@ -2,7 +2,6 @@ internal import GRDB
 
 /// The queries that only an operator's commands need.
 extension StoreDatabase {
-    /// Returns the number of chains and versions that belong to one identity each.
     func hidden() throws(StoreDatabaseError) -> StoreCatalogue.Hidden {
         try read { database in
             guard try database.tableExists("private_version") else { return StoreCatalogue.Hidden() }

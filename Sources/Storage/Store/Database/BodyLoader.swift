@@ -132,9 +132,10 @@ final class BodyLoader: Sendable {
         -> PackingBase?
     {
         guard let row = stored.base else { return nil }
-        if let known = memory.bases.base(row) { return known }
-        guard let stored = try database.stored(row: row) else { return nil }
-        return memory.bases.register(PackingBase(row: row, body: Body(try stored.whole(over: nil))))
+        if let known = memory.hot.withLock({ $0.base(row) }) { return known }
+        return try database.stored(row: row).map { stored throws(StoreDatabaseError) in
+            PackingBase(row: row, body: Body(try stored.whole(over: nil)))
+        }
     }
 
     private func giveUp(_ versions: [Version], because reason: String) {

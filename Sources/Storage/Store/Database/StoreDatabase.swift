@@ -122,9 +122,7 @@ struct StoreDatabase: Sendable {
 
     // MARK: Writing
 
-    /// Applies a batch in one transaction: all of it or nothing.
-    ///
-    /// Returns the missing bases; bodies over them were written whole.
+    /// Applies a batch in one transaction, all of it or nothing; see `StoreRows.apply`.
     @discardableResult
     func write(_ batch: PendingWrites.Batch) throws(StoreDatabaseError) -> Set<Int64> {
         try change { try StoreRows.apply(batch, to: $0, keys) }

@@ -15,6 +15,7 @@ extension StoreState {
     ///
     /// Returns the bodies that lose a pin, because the database has their versions already.
     mutating func adopt(_ loaded: inout StoreState) -> [BodyName] {
+        // Readers find the former versions until all of the others have their places.
         let former = index
         index = loaded.index
         (chainsInProbation, bytesInProbation) = (loaded.chainsInProbation, loaded.bytesInProbation)
@@ -48,6 +49,8 @@ extension StoreState {
                 keep(promises, of: version)
             }
         }
+        former.exchange(with: index)
+        index = former
         return unpinned
     }
 
@@ -124,6 +127,8 @@ extension StoreState {
             pending.insert(known, body: body)
             keep(promises, of: known)
         }
+        formerIndex.exchange(with: index)
+        index = formerIndex
         return (lost, pinned)
     }
 }

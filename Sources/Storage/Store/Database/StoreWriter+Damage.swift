@@ -58,11 +58,7 @@ extension StoreWriter {
             throw error
         }
         let unneeded = loading.finish { loaded in
-            memory.state.withLock { state in
-                let unneeded = state.adopt(&loaded)
-                memory.publisher.publish(state.index)
-                return unneeded
-            }
+            memory.state.withLock { $0.adopt(&loaded) }
         }
         self.database.withLock { $0 = database }
         memory.judgeAll(unless: rule.number, urlsFrom: database)

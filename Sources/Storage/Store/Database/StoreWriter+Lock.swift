@@ -224,7 +224,6 @@ extension StoreWriter {
             memory.hot.withLock { hot in
                 let (lost, pinned) = state.restart(bodies: { hot.body($0) }, names: names)
                 for name in pinned { hot.pin(name) }
-                memory.publisher.publish(state.index)
                 return lost
             }
         }

@@ -42,7 +42,7 @@ final class StoreWriter: Sendable {
         self.memory = memory
         status = Confined(Status(), to: queue)
         let packerBytes = memory.configuration.memoryBytes / Self.packerShare
-        packer = Confined(Packer(bytesMax: packerBytes, bases: memory.bases), to: queue)
+        packer = Confined(Packer(bytesMax: packerBytes), to: queue)
     }
 
     var configuration: StoreConfiguration { memory.configuration }

@@ -56,6 +56,11 @@ package struct ChainKey: Hashable, Sendable {
         hash = hasher.finalize()
     }
 
+    /// Returns the key of the same resource for other clients.
+    func with(_ scope: Scope) -> ChainKey {
+        ChainKey(authority: authority, scope: scope, match: match, matchDest: matchDest)
+    }
+
     /// The bytes of its texts, including the compiled `match`.
     var nameBytes: Int { authority.utf8.count + 2 * match.utf8.count }
     /// The same, with `match-dest`.

@@ -11,19 +11,24 @@ extension DictionaryIndex {
     /// Returns all chains that belong to no single client, and the counts of the others; linear in their number.
     func rankedChains(by order: ChainListing.Order) -> (ranks: [RankedChain], counts: ChainListing) {
         var (ranks, counts) = ([RankedChain](), ChainListing())
-        forEachChain { chain, place, count, storedBytes in
-            guard !chain.key.scope.isSealed else {
-                counts.private.chains += 1
-                counts.private.versions += count
-                return
-            }
-            let value =
-                switch order {
-                case .wanted: chain.wantedUntil
-                case .bytes: storedBytes
-                case .versions: count
+        inSteps { tables, step in
+            for place in step.clamped(to: 0..<tables.chains.count) {
+                guard let chain = tables.chains[place].chain else { continue }
+                let count = Int(tables.chains[place].count)
+                guard !chain.key.scope.isSealed else {
+                    counts.private.chains += 1
+                    counts.private.versions += count
+                    continue
                 }
-            ranks.append(RankedChain(place: place, value: value))
+                let value =
+                    switch order {
+                    case .wanted: chain.wantedUntil
+                    case .bytes: tables.chains[place].storedBytes
+                    case .versions: count
+                    }
+                ranks.append(RankedChain(place: place, value: value))
+            }
+            return step.upperBound >= tables.chains.count
         }
         counts.total = ranks.count
         return (ranks, counts)
@@ -53,18 +58,6 @@ extension DictionaryIndex {
                 newestAt = max(newestAt ?? 0, Int(state.admittedAt))
             }
             return (holders, newestAt)
-        }
-    }
-
-    private func forEachChain(
-        _ body: (_ chain: Chain, _ place: Int, _ versions: Int, _ storedBytes: Int) -> Void
-    ) {
-        inSteps { tables, step in
-            for place in step.clamped(to: 0..<tables.chains.count) {
-                guard let chain = tables.chains[place].chain else { continue }
-                body(chain, place, Int(tables.chains[place].count), tables.chains[place].storedBytes)
-            }
-            return step.upperBound >= tables.chains.count
         }
     }
 }

@@ -1,6 +1,5 @@
 internal import Dictionaries
 internal import Primitives
-internal import Synchronization
 
 /// Every version that may be used: tables that one writer changes and all readers share.
 ///
@@ -12,7 +11,6 @@ package final class DictionaryIndex: Sendable {
     let inUseMax: Int
     /// The chains that are or were named in Links, by their names.
     private let chainNames = Guarded<[String: ChainKey]>([:])
-    private let hasNames = Atomic<Bool>(false)
 
     /// The upper bound of chains that a look-up by digest examines.
     private static let candidatesMax = 256
@@ -24,10 +22,6 @@ package final class DictionaryIndex: Sendable {
     var chainCount: Int { tables.withLock { $0.chainCount } }
     /// The number of private chains, which have a budget of their own.
     var privateChainCount: Int { tables.withLock { $0.privateChainCount } }
-    /// The bytes of the index and the order of eviction in memory.
-    ///
-    /// The factors were measured as resident memory of processes that opened a million versions, in chains of
-    /// ten and in chains of one.
     var memoryBytes: Int { tables.withLock { $0.memoryBytes } }
 
     /// Makes an empty index that keeps at most `inUseMax` unused objects.
@@ -40,7 +34,7 @@ package final class DictionaryIndex: Sendable {
     func reserve(_ count: Int) { tables.withLock { $0.reserve(count) } }
 
     /// Frees room that was made for more versions than there are.
-    func trim() { tables.withLock { $0.trim() } }
+    func trim() { tables.withLock { $0.resources.trim() } }
 
     // MARK: Look-ups
 
@@ -85,7 +79,6 @@ package final class DictionaryIndex: Sendable {
         return version { $0.newest(key.chainKey, name: name) }
     }
 
-    /// Returns the newest version of a URL and variant that had this entity tag.
     func version(_ key: VersionKey, etag: String) -> Version? {
         let (name, tag) = (VersionHashes.name(url: key.url, variant: key.variant), VersionHashes.tag(etag))
         return version { $0.version(key.chainKey, name: name, tag: tag) }
@@ -200,10 +193,9 @@ package final class DictionaryIndex: Sendable {
 
     /// Applies the rule to the version of a row with the URL that the row says.
     func judge(row: Int64, url: String, _ isCurrent: (Version) -> Bool) {
-        let version = tables.withLock { tables in
-            tables.place(ofRow: row).map { tables.look(at: $0, url: url) }
-        }
-        if let version { judge(version, isCurrent) }
+        let version = tables.withLock { tables in tables.place(ofRow: row).map { tables.look(at: $0) } }
+        guard let version else { return }
+        judge(version.hasOwnURL ? version : version.with(url: url, etag: version.etag), isCurrent)
     }
 
     func expired(now: Int) -> (versions: [Version], next: Int) {
@@ -232,9 +224,17 @@ package final class DictionaryIndex: Sendable {
 
     // MARK: Changes
 
+    /// Exchanges everything with another index: who has this one finds all of the other's versions at once.
+    func exchange(with other: DictionaryIndex) {
+        tables.withLock { own in other.tables.withLock { swap(&own, &$0) } }
+        chainNames.withLock { own in other.chainNames.withLock { swap(&own, &$0) } }
+    }
+
     struct ChainStatus {
         let chain: Chain
         let count: Int
+        /// The promised ids that went with a version that was removed.
+        var promises = PromisedIDs()
     }
 
     /// Adds a version and returns the state of its chain.
@@ -260,7 +260,6 @@ package final class DictionaryIndex: Sendable {
     /// Makes the chain of a version known by its name.
     func addName(of version: Version) {
         guard version.chainKey.scope == .public else { return }
-        hasNames.store(true, ordering: .relaxed)
         chainNames.withLock { $0[version.chainKey.name] = version.chainKey }
         recordPin(of: version)
     }
@@ -277,8 +276,8 @@ package final class DictionaryIndex: Sendable {
         guard let status = tables.withLock({ $0.remove(version) }) else { return nil }
         if version.pinnedUntil > 0 { recordPin(of: version) }
         // Only public chains are named, and a private one may have the same name as a public one.
-        if status.count == 0, version.chainKey.scope == .public, hasNames.load(ordering: .relaxed) {
-            chainNames.withLock { $0[version.chainKey.name] = nil }
+        if status.count == 0, version.chainKey.scope == .public {
+            chainNames.withLock { if !$0.isEmpty { $0[version.chainKey.name] = nil } }
         }
         return status
     }

@@ -29,7 +29,7 @@ extension IndexTables {
     /// Removes exactly this version; returns nil if it is not there any more.
     mutating func remove(_ version: Version) -> DictionaryIndex.ChainStatus? {
         guard let place = place(of: version) else { return nil }
-        _ = takePromises(of: version)
+        let promises = takePromises(of: version)
         let held = look(at: place)
         let record = records[Int(place)]
         let chain = record.chain
@@ -42,7 +42,8 @@ extension IndexTables {
         chains[Int(chain)].count -= 1
         chains[Int(chain)].storedBytes -= held.storedBytes
         count(held, -1, isOnly: chains[Int(chain)].count == 0)
-        let status = status(of: chain)
+        var status = status(of: chain)
+        status.promises = promises
         traits.give(record.traits)
         records[Int(place)].chain = -1
         freePlaces.append(place)

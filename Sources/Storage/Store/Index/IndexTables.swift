@@ -59,6 +59,9 @@ struct IndexTables: ~Copyable, Sendable {
     init(inUseMax: Int) { self.inUseMax = inUseMax }
 
     /// The bytes of the tables and of the order of eviction in memory.
+    ///
+    /// The factors were measured as resident memory of processes that opened a million versions, in chains of
+    /// ten and in chains of one.
     var memoryBytes: Int {
         versionCount * Self.versionBytes + chainCount * Self.chainBytes + inUse.count * Self.objectBytes
             + nameBytes + promises.bytes
@@ -74,9 +77,6 @@ struct IndexTables: ~Copyable, Sendable {
         digests[isApart: false].reserve(count)
         resources.reserve(count)
     }
-
-    /// Frees room that was made for more resources than there are.
-    mutating func trim() { resources.trim() }
 
     // MARK: Objects
 
@@ -172,12 +172,6 @@ struct IndexTables: ~Copyable, Sendable {
     func look(at place: Int32) -> Version {
         let used = Int(records[Int(place)].inUse)
         return used >= 0 ? inUse[used].version : object(at: place)
-    }
-
-    /// Returns the object of a version with the URL that its row says.
-    func look(at place: Int32, url: String) -> Version {
-        let version = look(at: place)
-        return version.hasOwnURL ? version : version.with(url: url, etag: version.etag)
     }
 
     /// Records whether a present route would make the version at a place.

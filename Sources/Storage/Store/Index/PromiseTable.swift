@@ -81,8 +81,4 @@ extension DictionaryIndex {
             return growth
         }
     }
-
-    func takePromises(of version: Version) -> PromisedIDs {
-        tables.withLock { $0.takePromises(of: version) }
-    }
 }

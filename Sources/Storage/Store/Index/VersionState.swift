@@ -2,28 +2,23 @@ internal import Synchronization
 
 /// The facts of a version that change while it is here; its row, its record and its object have them alike.
 ///
-/// Times are seconds since 1970. There may be millions of records, so that every number has 32 bits.
+/// `Version` says what each is, in properties of the same names. Times are seconds since 1970. There may be millions of
+/// records, so that every number has 32 bits.
 struct VersionState: Sendable, Equatable {
     var admittedAt: UInt32
     var lastWanted: UInt32
     /// The value of `lastWanted` on disk.
     var wantedOnDisk: UInt32
-    /// The number of clients that hold it, as far as known.
     var holders: UInt32 = 0
     var lastOffered: UInt32 = 0
-    /// The time at which it was last offered or advertised.
     var lastContact: UInt32
     var flags: Flags = .isCurrent
 
     struct Flags: OptionSet, Sendable {
         let rawValue: UInt8
-        /// A present route would make it.
         static let isCurrent = Flags(rawValue: 1)
-        /// A holder has come back, or had come back before it was offered this version.
         static let hasReturned = Flags(rawValue: 2)
-        /// Several clients have held it at a time.
         static let isShared = Flags(rawValue: 4)
-        /// Several clients have got the body by requests without a credential.
         static let isProvenPublic = Flags(rawValue: 8)
     }
 
@@ -42,21 +37,19 @@ struct VersionState: Sendable, Equatable {
 }
 
 /// The state that few versions have; the index keeps it apart.
+///
+/// `Version` says what each number is, too; 0 stands for none.
 struct RareState: Sendable, Equatable {
-    /// The row of the version that was last offered to a client that came with this one; 0 for none.
     var successor: Int64 = 0
-    /// The time of that offer.
     var handedOnAt: UInt32 = 0
-    /// The lengths of the last and of the first delta over it; 0 before the first.
+    /// The length of the last delta over it.
     var deltaBytes: UInt32 = 0
     var firstDeltaBytes: UInt32 = 0
-    /// The end of its pin by Links; 0 without one.
     var pinnedUntil: UInt32 = 0
-    /// The length of a private body on disk, packed and sealed; 0 while it is unknown.
     var sealedBytes: UInt32 = 0
-    /// The place of a private version in `PrivateOrder`; -1 without one.
+    /// -1 without a place.
     var privatePlace: Int32 = -1
-    /// The number of the client network that a private version was made for; nil if it was read from disk.
+    /// Nil if the version was read from disk.
     var network: UInt16?
 }
 

@@ -31,22 +31,17 @@ extension StoreKeys {
     /// these bytes.
     ///
     /// The match is part of the tag, so that the same bytes of another resource have another chain.
-    package func personalChain(
-        authority: String, match: String, matchDest: [String], digest: Digest
-    ) -> ChainKey? {
-        let chain = ChainKey(authority: authority, match: match, matchDest: matchDest)
-        let message = LengthPrefixed("capability", digest.bytes, chain: chain)
-        return IdentityTag(bytes: identities.code(of: message.bytes)).map {
-            ChainKey(authority: authority, scope: .personal($0), match: match, matchDest: matchDest)
-        }
+    ///
+    /// - Parameter resource: A chain of the same resource, for whichever clients.
+    package func personalChain(of digest: Digest, like resource: ChainKey) -> ChainKey? {
+        let message = LengthPrefixed("capability", digest.bytes, chain: resource)
+        return IdentityTag(bytes: identities.code(of: message.bytes)).map { resource.with(.personal($0)) }
     }
 
     /// Makes a chain with a unique name, for a personal response whose body is not complete yet.
-    package func provisionalChain(authority: String, match: String, matchDest: [String]) -> ChainKey? {
-        guard let bytes = try? RandomBytes.make(Digest.byteCount), let tag = IdentityTag(bytes: bytes) else {
-            return nil
-        }
-        return ChainKey(authority: authority, scope: .personal(tag), match: match, matchDest: matchDest)
+    package func provisionalChain(like resource: ChainKey) -> ChainKey? {
+        (try? RandomBytes.make(Digest.byteCount)).flatMap { IdentityTag(bytes: $0) }
+            .map { resource.with(.personal($0)) }
     }
 
     /// Makes the id of a body that is not complete yet: 128 random bits, for `PromisedIDs`.

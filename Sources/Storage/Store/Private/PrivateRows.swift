@@ -74,7 +74,7 @@ enum PrivateRows {
         while let row = try rows.next() {
             guard let id: Int64 = row.value(0) else { continue }
             guard let name: Data = row.value(1), let sealed: Data = row.value(2),
-                let facts = keys.openFacts([UInt8](sealed), ofChain: [UInt8](name)),
+                let facts = keys.seal(ofChain: [UInt8](name)).open([UInt8](sealed)),
                 let owner = PrivateChainFacts.owner(facts)
             else {
                 unusable.append(id)
@@ -97,7 +97,7 @@ enum PrivateRows {
                     """), arguments: [version.id])
         guard let row else { return nil }
         guard let chain: Data = row.value(0), let sealed: Data = row.value(1),
-            let body = keys.openBody([UInt8](sealed), ofRow: version.digest, inChain: [UInt8](chain))
+            let body = keys.seal(ofRow: version.digest, inChain: [UInt8](chain)).open([UInt8](sealed))
         else { throw StoreDatabaseError.damaged("its seal is broken") }
         return try StoredBody(row: version.id, bytes: body, count: row.value(2), base: nil).whole(over: nil)
     }
@@ -115,12 +115,12 @@ enum PrivateRows {
     ) throws {
         let version = insertion.version
         let chain = keys.rowName(of: version.chainKey)
-        let facts = try keys.seal(PrivateChainFacts.bytes(version.chainKey), ofChain: chain)
+        let facts = try keys.seal(ofChain: chain).seal(PrivateChainFacts.bytes(version.chainKey))
         try database.cachedStatement(sql: "INSERT OR IGNORE INTO private_chain (name, facts) VALUES (?, ?)")
             .execute(arguments: [Data(chain), Data(facts)])
         // Sealed bytes cannot be compressed, so this comes first.
         let bytes = insertion.packed?.frame ?? insertion.body.bytes
-        let sealed = try keys.seal(bytes, ofRow: version.digest, inChain: chain)
+        let sealed = try keys.seal(ofRow: version.digest, inChain: chain).seal(bytes)
         try insert(insertion, ofChain: chain, sealedBytes: sealed.count, into: database)
         // An existing row that was skipped as invalid keeps its place.
         guard database.changesCount > 0 else { return }
@@ -172,7 +172,7 @@ enum PrivateChainFacts {
         /// One identity, whose chain this is.
         case identity(Chain)
         /// Many persons; the tag of each version completes the key.
-        case persons(authority: String, match: String, matchDest: [String])
+        case persons(ChainKey)
 
         var isNamed: Bool { if case .identity = self { true } else { false } }
 
@@ -180,28 +180,22 @@ enum PrivateChainFacts {
         func chain(of name: Digest) -> Chain {
             switch self {
             case .identity(let chain): chain
-            case .persons(let authority, let match, let matchDest):
-                Chain(
-                    ChainKey(
-                        authority: authority, scope: .personal(IdentityTag(code: name)), match: match,
-                        matchDest: matchDest))
+            case .persons(let key): Chain(key.with(.personal(IdentityTag(code: name))))
             }
         }
     }
 
     /// Decodes the names; returns nil if the bytes were not made by `bytes`.
     static func owner(_ bytes: [UInt8]) -> Owner? {
-        guard let parts = LengthPrefixed.parts(of: bytes), parts.count >= 3 else { return nil }
-        if parts[0].elementsEqual(ofPersons.utf8) {
-            let texts = parts.dropFirst().map { String(decoding: $0, as: UTF8.self) }
-            return .persons(authority: texts[0], match: texts[1], matchDest: Array(texts.dropFirst(2)))
+        guard var parts = LengthPrefixed.parts(of: bytes)?[...], let label = parts.popFirst() else {
+            return nil
         }
-        guard parts[0].elementsEqual(ofIdentity.utf8), parts.count >= 4,
-            let tag = IdentityTag(bytes: parts[1])
-        else { return nil }
-        let texts = parts.dropFirst(2).map { String(decoding: $0, as: UTF8.self) }
-        let key = ChainKey(
-            authority: texts[0], scope: .private(tag), match: texts[1], matchDest: Array(texts.dropFirst(2)))
-        return .identity(Chain(key))
+        let isOfPersons = label.elementsEqual(ofPersons.utf8)
+        guard isOfPersons || label.elementsEqual(ofIdentity.utf8) else { return nil }
+        let tag = isOfPersons ? nil : parts.popFirst().flatMap { IdentityTag(bytes: $0) }
+        let texts = parts.map { String(decoding: $0, as: UTF8.self) }
+        guard texts.count >= 2 else { return nil }
+        let key = ChainKey(authority: texts[0], match: texts[1], matchDest: Array(texts.dropFirst(2)))
+        return isOfPersons ? .persons(key) : tag.map { .identity(Chain(key.with(.private($0)))) }
     }
 }

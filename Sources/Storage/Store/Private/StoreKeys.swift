@@ -88,37 +88,12 @@ package final class StoreKeys: Sendable {
 
     // MARK: Seals
 
-    func seal(_ facts: [UInt8], ofChain name: [UInt8]) throws(CryptographyError) -> [UInt8] {
-        let context = chainContext(name)
-        return try SealedBytes.seal(facts, key: seals.code(of: context), associated: context)
-    }
+    /// The seal of the names of a chain.
+    func seal(ofChain name: [UInt8]) -> Seal { Seal(seals, LengthPrefixed("chain facts", name)) }
 
-    /// Opens the names of a chain; returns nil if the row was made with another key, or changed.
-    func openFacts(_ sealed: [UInt8], ofChain name: [UInt8]) -> [UInt8]? {
-        let context = chainContext(name)
-        return SealedBytes.open(sealed, key: seals.code(of: context), associated: context)
-    }
-
-    func seal(_ body: [UInt8], ofRow row: Digest, inChain chain: [UInt8]) throws(CryptographyError) -> [UInt8]
-    {
-        let context = rowContext(row, chain)
-        return try SealedBytes.seal(body, key: seals.code(of: context), associated: context)
-    }
-
-    /// Opens the body of a row; returns nil if it was made with another key, changed, or moved from another
-    /// row.
-    func openBody(_ sealed: [UInt8], ofRow row: Digest, inChain chain: [UInt8]) -> [UInt8]? {
-        let context = rowContext(row, chain)
-        return SealedBytes.open(sealed, key: seals.code(of: context), associated: context)
-    }
-
-    // Each row has a sealing key of its own, so that random nonces never collide, however many rows there
-    // are.
-
-    private func chainContext(_ name: [UInt8]) -> [UInt8] { LengthPrefixed("chain facts", name).bytes }
-
-    private func rowContext(_ row: Digest, _ chain: [UInt8]) -> [UInt8] {
-        LengthPrefixed("body", chain, row.bytes).bytes
+    /// The seal of the body of a row.
+    func seal(ofRow row: Digest, inChain chain: [UInt8]) -> Seal {
+        Seal(seals, LengthPrefixed("body", chain, row.bytes))
     }
 }
 
@@ -174,7 +149,6 @@ extension VersionFacts {
 extension ChainKey {
     func isName(_ name: Digest, ofBody digest: Digest, _ keys: StoreKeys?) -> Bool {
         guard case .personal = scope else { return scope.name(of: digest, keys) == name }
-        return keys?.personalChain(authority: authority, match: match, matchDest: matchDest, digest: digest)
-            == self
+        return keys?.personalChain(of: digest, like: self) == self
     }
 }

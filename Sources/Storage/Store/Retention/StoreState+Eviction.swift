@@ -62,7 +62,7 @@ extension StoreState {
             }
             status.chain.begin(rank: version.rank)
         }
-        count(version, chains: status.count == 1 ? 1 : 0, sign: 1)
+        count(version, chains: status.count == 1 ? 1 : 0, bytes: version.storedBytes)
         let isFirstReturn = version.hasReturned && !status.chain.hasReturned
         if version.hasReturned {
             version.chain.noteReturn()
@@ -87,8 +87,8 @@ extension StoreState {
         if version.pinnedUntil > 0 { pins.insert(version) }
         if former.id != version.id { pins.remove(former.id) }
         if !status.chain.isEstablished { bytesInProbation += version.storedBytes - former.storedBytes }
-        count(former, chains: 0, sign: -1)
-        count(version, chains: 0, sign: 1)
+        count(former, chains: 0, bytes: -former.storedBytes)
+        count(version, chains: 0, bytes: version.storedBytes)
         if version.hasReturned { noteReturn(version) }
         if version.chainKey.scope.isSealed {
             privateOrder.insert(version)
@@ -102,28 +102,27 @@ extension StoreState {
     /// Removes a version from the index and from all counts and orders; returns false if it is not there.
     @discardableResult
     mutating func take(_ version: Version) -> Bool {
-        let promises = takePromises(of: version)
         guard let status = index.remove(version) else { return false }
+        let bytes = version.storedBytes + status.promises.count * PromisedIDs.bytesEach
         // Check the pins first: hardly any version is pinned, and a look-up by row misses the CPU's caches.
         if pins.contains(version.id), index.version(row: version.id) == nil { pins.remove(version.id) }
         retention.remove(version)
         privateOrder.remove(version)
         if status.count == 0 { order.remove(status.chain) }
-        count(version, chains: status.count == 0 ? -1 : 0, sign: -1)
+        count(version, chains: status.count == 0 ? -1 : 0, bytes: -bytes)
         if !status.chain.isEstablished {
-            bytesInProbation -= version.storedBytes
+            bytesInProbation -= bytes
             if status.count == 0 { chainsInProbation -= 1 }
         }
-        handOver(promises, of: version)
+        handOver(status.promises, of: version)
         return true
     }
 
-    /// Counts a version for its authority if it takes the place of others.
-    private mutating func count(_ version: Version, chains: Int, sign: Int) {
-        let bytes = version.chainKey.scope.isSealed ? 0 : sign * version.storedBytes
+    /// Counts bytes of a version for its authority if it takes the place of others.
+    mutating func count(_ version: Version, chains: Int, bytes: Int) {
+        let isSealed = version.chainKey.scope.isSealed
         authorities.count(
-            version.chainKey.authority, chains: chains, bytes: bytes,
-            isSealed: version.chainKey.scope.isSealed)
+            version.chainKey.authority, chains: chains, bytes: isSealed ? 0 : bytes, isSealed: isSealed)
     }
 
     // MARK: The rule of eviction

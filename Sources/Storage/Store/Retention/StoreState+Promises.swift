@@ -10,15 +10,10 @@ extension StoreState {
     @discardableResult
     mutating func keep(_ ids: PromisedIDs, of version: Version) -> Bool {
         guard let growth = index.add(ids, to: version) else { return false }
-        countPromises(of: version, bytes: growth)
+        privateOrder.grow(version, bytes: growth)
+        if index.chain(version.chainKey)?.isEstablished == false { bytesInProbation += growth }
+        count(version, chains: 0, bytes: growth)
         return true
-    }
-
-    /// Takes the promised ids of a version that is about to go.
-    mutating func takePromises(of version: Version) -> PromisedIDs {
-        let ids = index.takePromises(of: version)
-        if !ids.isEmpty { countPromises(of: version, bytes: -ids.count * PromisedIDs.bytesEach) }
-        return ids
     }
 
     /// Gives the promised ids of a version that has gone to another one of the same body and chain.
@@ -29,14 +24,5 @@ extension StoreState {
             return
         }
         promise(ids, of: sibling)
-    }
-
-    private mutating func countPromises(of version: Version, bytes: Int) {
-        guard bytes != 0 else { return }
-        let isSealed = version.chainKey.scope.isSealed
-        if isSealed { privateOrder.grow(version, bytes: bytes) }
-        if index.chain(version.chainKey)?.isEstablished == false { bytesInProbation += bytes }
-        authorities.count(
-            version.chainKey.authority, chains: 0, bytes: isSealed ? 0 : bytes, isSealed: isSealed)
     }
 }
