@@ -21,6 +21,9 @@ enum ServiceManager {
         }
     }
 
+    /// The longest time, in seconds, that a report waits for a manager that does not read.
+    private static let secondsMax = 5
+
     /// Reports a state; ignores errors, such as a manager that has gone.
     static func notify(_ state: State) {
         guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"], let address = address(of: path)
@@ -28,6 +31,9 @@ enum ServiceManager {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
+        var limit = timeval(tv_sec: secondsMax, tv_usec: 0)
+        // Safe: the limit is local and outlives the call.
+        unsafe setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         let text = Array(state.text.utf8)
         var (name, length) = address
         // Safe: the text and the address are local and outlive the call; the length covers the filled part of the

@@ -55,7 +55,7 @@ private let body = Feed.bytes(version: 0, items: 850)
         #expect(result.status == 0 && result.errors.contains("\(name) again: stopping at once"))
     }
 
-    @Test func `a second signal ends the program although its service manager takes no more words`() throws {
+    @Test func `a signal ends the program although its service manager takes no more words`() throws {
         let folder = try TemporaryFolder()
         let manager = try NotifySocket(folder.file("notify"))
         let proxy = try ServedProxy(
@@ -64,10 +64,22 @@ private let body = Feed.bytes(version: 0, items: 850)
         #expect(try manager.next() == "READY=1")
         let filled = try RunningProcess.run(["-c", Self.filling, manager.name], of: "/usr/bin/python3")
         try #require(filled.status == 0, "\(filled.errors)")
+        let result = try withExtendedLifetime(manager) { try proxy.process.terminate() }
+        #expect(result.status == 0 && result.errors.contains("draining"), "\(result.errors)")
+    }
+
+    @Test func `a second signal ends the program although it hangs`() throws {
+        let proxy = try ServedProxy(Origin(wire("HTTP/1.1 200 OK", body: body)), in: TemporaryFolder())
+        // Who opens it to read waits for a writer.
+        let piped = try RunningProcess.run(
+            ["-c", "rm dictum.yaml && mkfifo dictum.yaml"], of: "/bin/sh", in: proxy.folder.path)
+        try #require(piped.status == 0, "\(piped.errors)")
+        proxy.process.signal(SIGHUP)
+        _ = try proxy.process.waitFor("SIGHUP: reading")
         proxy.process.signal(SIGTERM)
         try waitUntil("the first signal is taken") { try !proxy.process.hasPending(SIGTERM) }
         proxy.process.signal(SIGTERM)
-        let result = try withExtendedLifetime(manager) { try proxy.process.result() }
+        let result = try proxy.process.result()
         #expect(result.status == 1, "\(result.errors)")
         #expect(result.errors.contains("stopping took too long"), "\(result.errors)")
     }
