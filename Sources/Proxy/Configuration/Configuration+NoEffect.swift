@@ -93,17 +93,15 @@ extension Configuration {
 
     /// Reports changes of routes to fields that Dictum fills: those would do something else, or nothing.
     func checkOwnFields(_ reader: inout SettingsReader) {
-        // Servers that pass fields on as variables do not tell these names apart.
-        let normal = { (name: String) in name.lowercased().replacing("_", with: "-") }
         var setters = Dictionary(
-            listeners.compactMap(\.tls?.clientSubjectField).map { (normal($0), "client_subject_field") }
+            listeners.compactMap(\.tls?.clientSubjectField).map { ($0.asVariable, "client_subject_field") }
         ) { $1 }
-        if let requestID { setters[normal(requestID)] = "request_id" }
+        if let requestID { setters[requestID.asVariable] = "request_id" }
         for (place, route) in routes.enumerated() {
             let edits = route.headers.request
             for (key, names) in [("set", edits.set.map(\.name)), ("remove", edits.remove)] {
                 for name in names {
-                    guard let setter = setters[normal(name)] else { continue }
+                    guard let setter = setters[name.asVariable] else { continue }
                     reader.report(
                         "\(name) is set by \(setter): expected another field",
                         of: "routes[\(place)].headers.request.\(key)")
@@ -114,11 +112,17 @@ extension Configuration {
 
     /// Warns of a field that two settings fill.
     mutating func warnOfRequestID(_ reader: SettingsReader) {
-        guard let name = requestID?.lowercased() else { return }
-        for (place, listener) in listeners.enumerated() where listener.tls?.clientSubjectField == name {
+        guard let name = requestID?.asVariable else { return }
+        for (place, listener) in listeners.enumerated()
+        where listener.tls?.clientSubjectField?.asVariable == name {
             warn(
                 "listeners[\(place)].tls.client_subject_field",
                 "is the field of request_id, which is set in its place", reader)
         }
     }
+}
+
+extension String {
+    /// The name of a field by which servers that pass fields on as variables tell it from others.
+    fileprivate var asVariable: String { lowercased().replacing("_", with: "-") }
 }

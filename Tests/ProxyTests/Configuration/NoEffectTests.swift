@@ -109,7 +109,8 @@ import Testing
         #expect(found.contains { $0.contains("overlaps") } == isTaken, "\(found)")
     }
 
-    @Test func `a field that both request_id and client_subject_field fill is told`() throws {
+    @Test(arguments: ["X-Request-ID", "x_request_id"])
+    func `a field that both request_id and client_subject_field fill is told`(name: String) throws {
         let certificates = try TestCertificates()
         let listener = """
             listeners:
@@ -118,7 +119,7 @@ import Testing
                   certificate: \(certificates.file("server.pem"))
                   private_key: \(certificates.file("server.key"))
                   client_ca: \(certificates.file("ca.pem"))
-                  client_subject_field: X-Request-ID
+                  client_subject_field: \(name)
             """
         let words = "client_subject_field is the field of request_id, which is set in its place"
         let found = try warnings(listener)
