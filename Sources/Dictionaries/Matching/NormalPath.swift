@@ -78,6 +78,19 @@ package enum PercentEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Returns a text with the digits of its triples in upper case, by which spellings of one URL are compared (RFC 3986
+    /// section 6.2.2.1).
+    package static func upperCased(_ text: String) -> String {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        var bytes = Array(text.utf8)
+        for place in bytes.indices {
+            guard let byte = triple(at: place, in: bytes.span, limit: bytes.count) else { continue }
+            bytes[place + 1] = upperDigit(byte >> 4)
+            bytes[place + 2] = upperDigit(byte & 15)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// Returns true for the characters that no URL needs to encode (RFC 3986 section 2.3).
     static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {

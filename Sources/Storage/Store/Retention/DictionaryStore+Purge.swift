@@ -6,7 +6,7 @@ internal import Primitives
 package struct PurgeOrder: Sendable, Equatable {
     /// The host of a chain; without a port it stands for all ports.
     package var host: String?
-    /// A path, whatever the query.
+    /// A path, whatever the query, with upper-case digits in its triples.
     package var path: String?
     package var route: String?
     /// The users of private routes; nil for every chain.
@@ -36,7 +36,7 @@ package struct PurgeOrder: Sendable, Equatable {
             guard value.hasPrefix("/"), !value.contains("?") else {
                 throw ConditionError(expectation: "begins with / and has no query")
             }
-            path = PercentEncoding.encoded(value)
+            path = PercentEncoding.upperCased(PercentEncoding.encoded(value))
         case .route: route = value
         }
     }
@@ -156,12 +156,13 @@ package struct Purge: Sendable {
 
     /// Returns true if the version came from the path, or if its chain may be a dictionary there.
     private static func isPath(_ path: String, of chain: ChainKey, url: String?) -> Bool {
-        if url.map({ PathAndQuery($0).path == path }) == true { return true }
+        if url.map({ PathAndQuery(PercentEncoding.upperCased($0)).path == path }) == true { return true }
+        let match = PercentEncoding.upperCased(chain.match)
         // Most chains are for one path, which their match spells.
-        if PathAndQuery(URLPattern.unescaped(chain.match)).path == path { return true }
-        guard chain.match.utf8.contains(where: { "*:({".utf8.contains($0) }) else { return false }
+        if PathAndQuery(URLPattern.unescaped(match)).path == path { return true }
+        guard match.utf8.contains(where: { "*:({".utf8.contains($0) }) else { return false }
         var budget = MatchBudget()
-        return (try? URLPattern(chain.match))?.matches(path: path, query: nil, within: &budget) == true
+        return (try? URLPattern(match))?.matches(path: path, query: nil, within: &budget) == true
     }
 }
 
