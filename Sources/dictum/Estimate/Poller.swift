@@ -57,13 +57,12 @@ struct Poller {
                 round + 1, of: plan.rounds,
                 "\(OutputFormat.count(collection.histories.reduce(0) { $0 + $1.versions.count }, "version"))")
             // URLs that return nothing at first are wrong, and slow ones do not prolong the polling.
-            guard collection.histories.count > former, !collection.isFull, !Signals.hasPendingEnd,
-                SystemClock.monotonicNanoseconds < end
+            guard !Signals.hasEnd(withinNanoseconds: 0), collection.histories.count > former,
+                !collection.isFull, SystemClock.monotonicNanoseconds < end
             else { break }
             let due = start + Int64(round + 1) * Int64(plan.everySeconds) * 1_000_000_000
             if round + 1 < plan.rounds, isInterrupted(until: due) { break }
         }
-        _ = Signals.hasEnd(withinNanoseconds: 0)
         progress.end()
         report(&collection)
         guard !collection.histories.isEmpty else {

@@ -110,6 +110,19 @@ internal import Testing
         #expect(try process.result().status == 128 + SIGINT)
     }
 
+    @Test func `of two signals at once the first ends the polling, and the second the program`() throws {
+        let origin = try Self.origin()
+        let process = try RunningProcess(
+            ["estimate", "\(origin.url)/feed", "--every", "15m", "--for", "15m"] + Estimating.quick)
+        defer { process.stop() }
+        try waitUntil("two requests") { origin.heads.count >= 2 }
+        // It blocks both but while it waits for one of them.
+        try waitUntil("the next round is waited for") { try !process.blocks(SIGINT) }
+        process.signal(SIGINT)
+        process.signal(SIGTERM)
+        #expect(try process.result().status == 128 + SIGTERM)
+    }
+
     @Test(arguments: ["estimate", "train"])
     func `SIGTERM while a file is read ends the program`(command: String) throws {
         let folder = try TemporaryFolder()
