@@ -232,7 +232,6 @@ struct ResponseBody: ~Copyable {
     // MARK: After the head
 
     mutating func send(_ bytes: [UInt8], memory: consuming MemoryLoan?, after sent: borrowing SentResponse) {
-        removal = nil
         isCodingChanged = sent.isCodingChanged
         stage = .sending(WholeBody(bytes: bytes, memory: memory))
     }
