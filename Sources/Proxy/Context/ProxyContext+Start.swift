@@ -26,7 +26,7 @@ extension ProxyContext {
         storeConfiguration.memoryBytes = budgets[.store]
         // A higher rate would replace a small store twice a second, before clients can use it.
         storeConfiguration.writeBytesPerSecond = min(settings.writeRate, 2 * settings.maxSize)
-        storeConfiguration.isCurrent = CurrentRoutes(configuration).makes
+        storeConfiguration.isCurrent = RouteTable(configuration).makes
         if let bytes = settings.privateMaxSize {
             storeConfiguration.privateBytesMax = min(bytes, settings.maxSize)
         }

@@ -25,7 +25,7 @@ final class SharedParts: Sendable {
     /// The memory that this node shares with others; nil for a node of its own.
     let sharedMemory: SharedMemory?
     /// The routes by which orders to forget are carried out.
-    let currentRoutes = Guarded<CurrentRoutes?>(nil)
+    let currentRoutes = Guarded<RouteTable?>(nil)
     let leavingUsers = Guarded(LeavingUsers())
     /// True while the admin switch turns all use, offers and Links off; a start and a reload turn them on.
     let dictionariesOff = Atomic<Bool>(false)

@@ -60,7 +60,7 @@ final class SharedMemory: Sendable {
     let waitingPromises = Guarded(WaitingPromises())
     let following: Guarded<Following>
     let superseded = Guarded(Superseded())
-    let currentRoutes: Guarded<CurrentRoutes?>
+    let currentRoutes: Guarded<RouteTable?>
     let purges = Guarded((former: PurgeList(countMax: 1024), waiting: PurgeList(countMax: .max)))
     let waitingOrders = Guarded(WaitingOrders())
     /// The keys to be removed from the shared store, in batches, which it has not confirmed.
@@ -78,7 +78,7 @@ final class SharedMemory: Sendable {
 
     /// - Parameter bytesMax: The bound on the bodies that wait to be written.
     init(
-        store: DictionaryStore, currentRoutes: Guarded<CurrentRoutes?>, client: RedisClient,
+        store: DictionaryStore, currentRoutes: Guarded<RouteTable?>, client: RedisClient,
         commonKeys: StoreKeys?, bytesMax: Int,
         report: @escaping @Sendable (OperatorEvent) -> Void
     ) {

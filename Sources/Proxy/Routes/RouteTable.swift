@@ -4,7 +4,7 @@ internal import Storage
 /// The routes in the order of the configuration; the first match wins.
 ///
 /// A class, since each request asks the table and would copy a value.
-final class RouteTable: Sendable {
+package final class RouteTable: Sendable {
     private let routes: [Route]
     private let matches: PatternIndex
     /// The routes by host; nil if all routes are for every host.
@@ -39,7 +39,7 @@ final class RouteTable: Sendable {
         }
     }
 
-    func has(_ text: String) -> Bool { routes.contains { $0.text == text } }
+    package func has(_ text: String) -> Bool { routes.contains { $0.text == text } }
 
     /// True if a route makes versions for one client.
     var hasPersonal: Bool {

@@ -68,8 +68,8 @@ extension ProxyServer {
         status.adopt(context)
         context.shared.dictionariesOff.store(false, ordering: .relaxed)
         // Before the loops adopt it, hide the versions that no route makes any more.
-        context.store.restrict(to: CurrentRoutes(context.routes).makes)
-        context.shared.currentRoutes.withLock { $0 = CurrentRoutes(context.routes) }
+        context.store.restrict(to: context.routes.makes)
+        context.shared.currentRoutes.withLock { $0 = context.routes }
         hand(context, change)
         names.adopt(context.upstreams)
         if case .moved(let socket) = admin { self.admin.perform { $0.listen(at: socket, $1) } }

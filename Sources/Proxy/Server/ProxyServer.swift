@@ -80,7 +80,7 @@ package final class ProxyServer: Sendable {
             for part in parts { part.perform { own, _ in own.proxy.refreshUpstreams() } }
         }
         context.shared.redis?.start(requestsOn: parts.map(\.loop))
-        context.shared.currentRoutes.withLock { $0 = CurrentRoutes(context.routes) }
+        context.shared.currentRoutes.withLock { $0 = context.routes }
         context.shared.sharedMemory?.start()
         admin = LoopPart("dictum.admin") { [status] core in
             let part = AdminLoop(status: status, core: core)

@@ -52,7 +52,7 @@ struct ConditionOptions: ParsableArguments {
 
     /// Returns what a purge with these conditions includes, by the routes of a configuration.
     func purge(_ configuration: Configuration?) throws -> Purge {
-        let routes = configuration.map { CurrentRoutes($0) }
+        let routes = configuration.map { RouteTable($0) }
         if let route, routes?.has(route) != true {
             throw CommandError(
                 routes == nil

@@ -133,7 +133,7 @@ struct OpenedStore {
 
     /// Returns true for versions that a configured route would create; nil without a configuration.
     var isCurrent: ((Version) -> Bool)? {
-        configuration.map { CurrentRoutes($0).makes }
+        configuration.map { RouteTable($0).makes }
     }
 
     /// Returns the versions that meet every condition.

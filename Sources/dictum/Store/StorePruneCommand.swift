@@ -71,7 +71,7 @@ struct StorePruning {
     /// Versions that a Link may name stay, since a browser may be about to fetch them. `usedBytes` is the current
     /// size of the files.
     func victims(among versions: [Version], usedBytes: Int) -> [(version: Version, cause: String)] {
-        let routes = configuration.map { CurrentRoutes($0) }
+        let routes = configuration.map { RouteTable($0) }
         var victims: [(version: Version, cause: String)] = []
         var kept: [Version] = []
         for version in versions {
@@ -89,7 +89,7 @@ struct StorePruning {
     }
 
     /// Returns why a version goes, regardless of the store's limits; nil if it stays.
-    private func cause(of version: Version, _ routes: CurrentRoutes?) -> String? {
+    private func cause(of version: Version, _ routes: RouteTable?) -> String? {
         if version.isPinned(at: now) { return nil }
         let maxAge = min(version.maxAge, routes?.policy(for: version)?.maxAgeSeconds ?? .max)
         if isOld(version, maxAge: maxAge) { return "age" }

@@ -5,7 +5,7 @@ internal import Testing
 @testable import Proxy
 
 /// Which stored versions the present routes could still make.
-@Suite struct CurrentRoutesTests {
+@Suite struct RouteTableTests {
     /// A version of `/a/feed`, unless a case says otherwise.
     struct Case: Sendable {
         var url = "/a/feed"
@@ -24,11 +24,11 @@ internal import Testing
           - {match: "/b/*", dictionary: {max_body: 2000}}
         """
 
-    private let routes: CurrentRoutes
+    private let routes: RouteTable
     private let store: DictionaryStore
 
     init() throws {
-        routes = CurrentRoutes(try Configuration.parse(Array(Self.settings.utf8)))
+        routes = RouteTable(try Configuration.parse(Array(Self.settings.utf8)))
         store = try DictionaryStore(
             configuration: StoreConfiguration(path: ":memory:", maxBytes: 1 << 30))
     }

@@ -5,29 +5,23 @@ package import Storage
 ///
 /// The setting `dictionaries` does not count: it prevents all use by itself, and all versions are usable once it is
 /// on again.
-package struct CurrentRoutes: Sendable {
-    private let routes: RouteTable
-
-    package init(_ configuration: Configuration) {
-        routes = RouteTable(configuration, names: RouteNames(configuration))
+extension RouteTable {
+    package convenience init(_ configuration: Configuration) {
+        self.init(configuration, names: RouteNames(configuration))
     }
 
-    init(_ routes: RouteTable) {
-        self.routes = routes
-    }
-
-    /// Returns true if the current routes could still make this version.
+    /// Returns true if the routes could still make this version.
     package func makes(_ version: Version) -> Bool {
         // A private version stores no path. It is found by the chain that a present route makes for a request, and so is
         // missed where no route makes its chain.
-        guard !version.chainKey.scope.isSealed else { return routes.hasPersonal }
+        guard !version.chainKey.scope.isSealed else { return hasPersonal }
         return policy(for: version) != nil
     }
 
     /// Returns the dictionary settings of the route that would make a public version, or nil.
     package func policy(for version: Version) -> DictionaryPolicy? {
         let url = PathAndQuery(version.url)
-        let route = routes.route(of: version).withDictionaries
+        let route = route(of: version).withDictionaries
         if route.hasBuilt(version) { return route.dictionary }
         guard !version.chainKey.scope.isSealed, let dictionary = route.dictionary,
             route.policy.scope == .public, route.policy.admits(version),
@@ -36,13 +30,11 @@ package struct CurrentRoutes: Sendable {
         return dictionary
     }
 
-    package func has(_ route: String) -> Bool { routes.has(route) }
-
     /// Returns true if a chain is of the route with this text; the URL is that of a version, if it is known.
     package func makes(_ chain: ChainKey, url: String?, route text: String) -> Bool {
         // The match of most chains is their path; that of others is one of the paths that the route is for.
         let url = PathAndQuery(url ?? URLPattern.unescaped(chain.match))
-        return routes.route(of: url, authority: chain.authority).text == text
+        return route(of: url, authority: chain.authority).text == text
     }
 
     private func isChain(
@@ -58,7 +50,7 @@ package struct CurrentRoutes: Sendable {
 extension Purge {
     /// An order by these routes; without any, no version is of a route.
     package init(
-        _ order: PurgeOrder, rankMax: Int64 = .max, isFormer: Bool = false, routes: CurrentRoutes?
+        _ order: PurgeOrder, rankMax: Int64 = .max, isFormer: Bool = false, routes: RouteTable?
     ) {
         self.init(order, rankMax: rankMax, isFormer: isFormer) { route, chain, url in
             routes?.makes(chain, url: url, route: route) ?? false
