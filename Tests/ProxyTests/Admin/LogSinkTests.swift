@@ -136,12 +136,15 @@ import Testing
         #expect(events.withLock { $0.count } == 2, "the next trouble is told a minute later at the earliest")
     }
 
-    @Test func `lines for a descriptor that takes none are counted as lost`() throws {
+    @Test func `lines for a descriptor that takes none are counted as refused, and take no room`() throws {
         let pipe = try Pipe()
-        let sink = LogSink(descriptor: pipe.reader)
-        sink.submit([1], lines: 3)
-        #expect(sink.drain(timeoutMilliseconds: 60_000))
-        #expect(sink.linesDropped == 3)
+        let sink = LogSink(descriptor: pipe.reader, pendingBytesMax: 1)
+        for _ in 0..<2 {
+            sink.submit([1], lines: 3)
+            #expect(sink.drain(timeoutMilliseconds: 60_000))
+        }
+        let lost = sink.samples.filter { $0.metric.name == "dictum_log_lines_dropped_total" }
+        #expect(lost.map(\.labels) == [["slow"], ["refused"]] && lost.map(\.value) == [0, 6])
     }
 
     @Test func `lines are handed over and counted once, however often a log is flushed`() throws {

@@ -124,7 +124,10 @@ private let second = Feed.bytes(version: 1, items: 40)
         }
         for _ in 0..<3 { _ = try proxy.fetch("/store") }
         #expect(hints("responses of route /store say no-store") == 1)
-        for number in 0..<VariantCounts.many { _ = try proxy.fetch("/feed", "Accept-Language: x-\(number)") }
+        // The variants of all its paths count.
+        for number in 0..<VariantCounts.many {
+            _ = try proxy.fetch(number % 2 == 0 ? "/feed" : "/news", "Accept-Language: x-\(number)")
+        }
         #expect(hints("very many variants") == 0)
         for number in 0..<3 { _ = try proxy.fetch("/feed", "Accept-Language: y-\(number)") }
         #expect(hints("responses of route /* came in very many variants by accept-language") == 1)

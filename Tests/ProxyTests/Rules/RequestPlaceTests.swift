@@ -196,17 +196,23 @@ internal import Testing
         try untilAllIsBack(proxy)
     }
 
-    @Test func `a client has at most limits.client.requests, others are not concerned`() throws {
+    @Test func `a client has at most limits.client.requests, others and unnamed ones are free`() throws {
         let gate = Gate()
         let proxy = try TestProxy(
             origin(gate), upstream: "queue_timeout: 20ms", "limits: {client: {requests: 1}}")
         let slow = try occupy(proxy, 1, client: 1)
         #expect(try proxy.fetch("/quick", forwarded(for: 1)).status == 503)
         #expect(try proxy.fetch("/quick", forwarded(for: 2)).status == 200)
+        let unnamed = try proxy.connectHTTP2()
+        unnamed.request(1, "/slow")
+        try waitUntil("the upstream has it") { proxy.origin.requests.last?.target == "/slow" }
+        unnamed.request(3, "/quick")
+        #expect(unnamed.response(3)?.status == "200", "the connection is that of any number of clients")
         #expect(try proxy.metric(#"dictum_rejected_requests_total{reason="client-requests"}"#) == 1)
         try proxy.reload("limits: {client: {requests: 2}}", upstream: "queue_timeout: 20ms")
         #expect(try proxy.fetch("/quick", forwarded(for: 1)).status == 200, "a reload counts at once")
-        gate.open()
+        for _ in 0..<2 { gate.open() }
+        #expect(unnamed.response(1)?.status == "200")
         #expect(try slow[0].receive().status == 200)
         try untilAllIsBack(proxy)
     }

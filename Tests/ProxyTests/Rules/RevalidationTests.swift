@@ -169,10 +169,11 @@ extension TestProxy {
 
     @Test func `a field that Vary names tells variants apart, and is asked about`() throws {
         let proxy = try TestProxy(echoing("X-Theme", "Vary: X-Theme"), routes)
-        for theme in ["dark", "light", "dark", "light"] {
-            #expect(try proxy.fetch("/home", "X-Theme: \(theme)").text.contains("home of \(theme)<"))
+        for lines in [["dark"], ["dark", "wide"], ["dark", "light"], ["dark"], ["dark", "wide"]] {
+            let page = try proxy.fetch("/home", lines.map { "X-Theme: \($0)" }.joined(separator: "\r\n"))
+            #expect(page.text.contains("home of \(lines.joined(separator: ", "))<"), "all lines count")
         }
-        #expect(proxy.conditions == [nil, nil, #""v1""#, #""v1""#])
+        #expect(proxy.conditions == [nil, nil, nil, #""v1""#, #""v1""#])
     }
 
     @Test func `a field that the connection removes before the upstream sees it is not ordinary`() throws {
