@@ -107,7 +107,7 @@ internal import Testing
             ("{url: redis://a, timeout: 1001ms}", "timeout"),
             ("{url: redis://a, key_prefix: \"a b\"}", "key_prefix"),
             ("{url: redis://a, passwort_file: /x}", "did you mean"),
-            ("[redis://a]", "store.shared is a list"),
+            ("[redis://a]", "store.shared is a list of 1: expected redis://"),
         ]
         for (text, words) in cases {
             let error = #expect(throws: ConfigurationError.self) {

@@ -123,7 +123,8 @@ extension TestProxy {
     func `a status, a class and a range have the statuses that they name, and no others`(
         text: String, passing: [Int], others: [Int]
     ) throws {
-        let expected = try #require(ExpectedStatus(text))
+        let file = "upstream: {urls: [http://u], health: {status: \(text)}}"
+        let expected = try #require(Configuration.parse(Array(file.utf8)).upstream.health).status
         #expect(passing.allSatisfy { expected.contains($0) } && !others.contains { expected.contains($0) })
         #expect(expected.description == text)
     }

@@ -7,9 +7,9 @@ internal import Testing
 private let well = wire("HTTP/1.1 200 OK", body: [UInt8]("by path".utf8))
 
 @Suite(.timeLimit(.minutes(40))) struct UnixUpstreamTests {
-    /// A path for a socket, short enough for every system's folder of temporary files.
+    /// A path for a socket, short enough for every system's folder of temporary files, with a capital letter.
     private static func path() -> String {
-        let name = "\(UInt64.random(in: 0 ... .max)).sock"
+        let name = "S\(UInt64.random(in: 0 ... .max)).sock"
         return FileManager.default.temporaryDirectory.appending(path: name).path
     }
 
