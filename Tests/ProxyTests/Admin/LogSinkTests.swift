@@ -144,7 +144,7 @@ import Testing
             #expect(sink.drain(timeoutMilliseconds: 60_000))
         }
         let lost = sink.samples.filter { $0.metric.name == "dictum_log_lines_dropped_total" }
-        #expect(lost.map(\.labels) == [["slow"], ["refused"]] && lost.map(\.value) == [0, 6])
+        #expect(lost.map(\.labels) == [["slow"], ["refused"]] && lost.map(\.count) == [0, 6])
     }
 
     @Test func `lines are handed over and counted once, however often a log is flushed`() throws {
