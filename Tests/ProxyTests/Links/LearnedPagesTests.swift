@@ -101,6 +101,19 @@ struct LearnedPagesTests {
         #expect(pages.chains(of: page).map(\.match) == ["/new"])
     }
 
+    @Test func `clients that have replaced one chain do not count for the next`() {
+        var pages = fetched((0..<8).map { ("/\($0)", clients: 4) })
+        for _ in 0..<2 {
+            for client in 0..<4 {
+                pages.recordFetch(of: chain("/new"), after: page, by: UInt128(client), now: 1)
+            }
+        }
+        let chains = Set((1..<8).map { "/\($0)" } + ["/new"])
+        #expect(Set(pages.chains(of: page).map(\.match)) == chains)
+        pages.recordFetch(of: chain("/made-up"), after: page, by: 4, now: 2)
+        #expect(Set(pages.chains(of: page).map(\.match)) == chains)
+    }
+
     @Test func `what pays stays first, however many clients fetch others`() {
         var pages = fetched([("/feed", 5)])
         let isProven = { (chain: ChainKey) in chain.match == "/feed" }
