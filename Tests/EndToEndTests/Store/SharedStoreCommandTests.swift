@@ -125,6 +125,19 @@ struct SharedStoreCommandTests {
         #expect(removal.contains("\n4 versions would be removed, "), "\(removal)")
     }
 
+    @Test func `list counts all versions, and rm takes them, however many there are`() throws {
+        let fixture = try Fixture(body: Feed.bytes(version: 0, items: 40))
+        // About a thousand keys are read at a time, and five hundred removed.
+        let script = """
+            for i = 1, 1200 do redis.call('SET', KEYS[1] .. string.format('%042dA', i), 'value') end return 1
+            """
+        try fixture.server.command("EVAL", script, "1", "dictum:1:kTAG:v:")
+        #expect(try fixture.listing().sealed_versions == 1_200)
+        let removal = try fixture.run("rm", "--all")
+        #expect(removal.status == 0, "\(removal.errors)")
+        #expect(try fixture.keys().isEmpty)
+    }
+
     @Test func `purge ends with 1 if the shared store did not confirm, and says what went here`() throws {
         let fixture = try Fixture(body: Feed.bytes(version: 0, items: 40))
         _ = try fixture.proxy.curl("/api/feed")
