@@ -166,6 +166,18 @@ internal import Testing
         #expect(Self.verdict(step, [plain], Self.right) == "fail: /feed?2: expected an error, came a body")
     }
 
+    @Test func `the bomb is a delta of a few KiB that decodes up to any limit`() throws {
+        let dictionary = try #require(Self.bodies["/feed"])
+        let bomb = try #require(
+            JudgeBodies.coded(dictionary, .dcz, over: dictionary, as: .damaged(.bomb)))
+        #expect(bomb.count < 16 << 10)
+        let limits = DecoderLimits(maxBytes: 16 << 20, maxRatio: 1 << 20)
+        let error = #expect(throws: CodingError.self) {
+            try Codec.decode(bomb.span, .dcz, dictionary: dictionary, limits: limits)
+        }
+        #expect(error?.stage == .limit, "\(String(describing: error))")
+    }
+
     @Test func `one failure fails a rule, and one step that was not tried leaves it so`() {
         let rule = ClientRule(name: "a", section: "b", text: "c", steps: [])
         #expect(rule.verdict(of: [.pass, .notTried("x"), .fail("y")], seen: []) == .fail("y"))

@@ -166,6 +166,9 @@ internal import Testing
             plainTitle: "br", label: "Bytes")
         for mark in [
             #"<polyline class="dcz" points="58.0,178.0 386.0,14.0"/>"#,
+            // Those of the sizes end before the plot begins.
+            #"<text class="label" x="50.0" y="182.0" text-anchor="end">100 B</text>"#,
+            #"<text class="label" x="50.0" y="18.0" text-anchor="end">1 KB</text>"#,
             #"<circle class="dcb" cx="386.0" cy="14.0" r="3.5"><title>1,000 bytes</title></circle>"#,
             #"<text class="label" x="394.0" y="18.0" text-anchor="start">br</text>"#,
             #"<text class="of-dcz" x="394.0" y="32.0" text-anchor="start">dcz</text>"#,

@@ -47,6 +47,21 @@ internal import Testing
         }
     }
 
+    @Test(arguments: [2, 3])
+    func `the bytes per delta are the average over all pairs, and there may be one`(count: Int) throws {
+        let measurement = CodingMeasurement(sizes: CodedSizes(preparedBytes: 0, verify: .never))
+        let versions = [1, 2, 9].prefix(count).map { Body(Feed.bytes(version: $0, items: 100)) }
+        let deltas = try #require(measurement.deltas(versions, versionsBack: 1))
+        #expect(deltas.pairs == count - 1)
+        for (coding, cost) in [(ContentCoding.dcz, deltas.dcz), (.dcb, deltas.dcb)] {
+            let sum = zip(versions, versions.dropFirst()).reduce(0) { total, pair in
+                total + measurement.sizes.delta(pair.1, over: pair.0, coding)
+            }
+            let average = sum / (count - 1)
+            #expect(cost.bytes == average && cost.firstBytes == average, "\(coding)")
+        }
+    }
+
     @Test func `the bytes without a dictionary are those of the coders at the settings of serve`() throws {
         let folder = try TemporaryFolder()
         let body = Feed.bytes(version: 1, items: 100)
