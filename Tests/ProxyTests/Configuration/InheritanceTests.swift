@@ -70,6 +70,23 @@ struct InheritanceTests {
         #expect(endpoints == proxy.server.endpoints + [admin])
     }
 
+    @Test func `a loop accepts at all sockets that it inherits for one listener`() throws {
+        // This test holds them, too, as a service manager does.
+        let sockets = try ListeningSocket.open(.ip(try #require(IPAddress("127.0.0.1")), port: 0), count: 2)
+        let port = try TestProxy.port(sockets.first?.endpoint)
+        // The kernel has spread them over both before anybody accepts.
+        let clients = try (0..<40).map { _ in try WireSocket(port: port) }
+        let members = sockets.map { InheritedSockets.Member(name: "", socket: $0) }
+        let proxy = try TestProxy(
+            Origin(json(Array("{}".utf8))), loops: 1,
+            inherited: InheritedSockets(members, mayBeLeftOver: false))
+        for client in clients {
+            client.send(request("/a", []))
+            #expect(try client.receive().status == 200)
+        }
+        #expect(proxy.server.endpoints.first == sockets.first?.endpoint)
+    }
+
     @Test func `with reuse_port two proxies share an address, and without it the second is refused`() throws {
         let origin = try Origin(json(Array("{}".utf8)))
         let first = try TestProxy(origin, listener: { $0.reusesPort = true })

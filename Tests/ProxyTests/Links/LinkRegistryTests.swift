@@ -169,6 +169,47 @@ internal import Testing
         #expect(ends == [172_800])
     }
 
+    @Test func `a name from before a restart gives way, too, and a body is measured once`() throws {
+        let proxy = try TestProxy(json(Feed.bytes(version: 0, items: 10)))
+        let (store, worker) = (proxy.server.context.store, BackgroundWorker())
+        let registry = LinkRegistry(store: store, worker: worker)
+        let (feed, now) = (chain("/feed"), SystemClock.unixSeconds)
+        let key = VersionKey(chain: feed, url: "/feed", variant: "")
+        // All but the first differ little from each other.
+        let noise = Noise.bytes(10_000, seed: 2)
+        let bodies = [Noise.bytes(10_000, seed: 1), noise, noise + [1], noise + [2]].map { Body($0) }
+        func admit(_ body: Body) throws -> Version {
+            try store.admit(
+                VersionCandidate(body, key: key, policy: AdmissionPolicy(), contentType: "application/json"),
+                now: now)
+        }
+        func named(at time: Int) -> Digest? {
+            store.reader().named(chain: feed, variant: "", now: time)?.digest
+        }
+        func consider(_ body: Body, at time: Int) {
+            let sighting = LinkRegistry.Sighting(
+                body: body, chain: feed, variant: "", url: "/feed", keptSeconds: 0, client: nil, source: nil)
+            registry.consider(sighting, index: store.reader(), lifeSeconds: 86_400, now: time)
+            #expect(worker.finish(), "it is measured, if that is due")
+        }
+        let versions = try bodies.prefix(3).map(admit)
+        try #require(store.name(versions[0], replacing: nil, until: now + 172_800, now: now))
+        for client in 1...3 as ClosedRange<UInt128> {
+            let sighting = LinkRegistry.Sighting(
+                body: bodies[2], chain: feed, variant: "", url: "/feed", keptSeconds: 0,
+                client: LinkClient(address: client, isNamed: true), source: nil)
+            _ = registry.record(sighting, now: now)
+        }
+        // From here on it counts who uses the name.
+        consider(bodies[2], at: now)
+        for client in 0..<4 as Range<UInt128> { registry.recordUser(of: versions[0], client: client) }
+        consider(bodies[2], at: now + 100)
+        #expect(named(at: now + 100) == bodies[0].digest)
+        _ = try admit(bodies[3])
+        consider(bodies[3], at: now + 200)
+        #expect(named(at: now + 200) == bodies[2].digest, "the newest that is proven")
+    }
+
     @Test(arguments: [(700, true), (100, false)])
     func `a built dictionary pays by the bytes of its own route's responses`(plain: Int, pays: Bool) throws {
         let proxy = try TestProxy(json(Feed.bytes(version: 0, items: 10)))

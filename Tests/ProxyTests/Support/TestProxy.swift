@@ -25,7 +25,7 @@ final class TestProxy {
         _ origin: Origin, upstream: String = "", _ settings: String = "", store: String = ":memory:",
         isLogged: Bool = false, accessLog: LogSink? = nil, loops: Int = 2, links: LinkTerms = LinkTerms(),
         deltaFault: FaultyEncoder.Fault? = nil,
-        urls: [String]? = nil, resolver: NameResolver = .system,
+        urls: [String]? = nil, resolver: NameResolver = .system, inherited: InheritedSockets = .none,
         listener: (inout Configuration.Listener) -> Void = { _ in },
         change: (inout Configuration) -> Void = { _ in }
     ) throws {
@@ -43,7 +43,7 @@ final class TestProxy {
         log = isLogged ? try LineReader() : nil
         sink = accessLog ?? log.map { LogSink(descriptor: $0.writeEnd) }
         server = try ProxyServer(
-            context: context, accessLog: sink.map { .init(sink: $0, isJSON: true) })
+            context: context, accessLog: sink.map { .init(sink: $0, isJSON: true) }, inherited: inherited)
     }
 
     /// Ignores SIGPIPE, as the program does: the reader of its log may go away.
