@@ -137,8 +137,9 @@ import Testing
     }
 
     @Test func `lines for a descriptor that takes none are counted as refused, and take no room`() throws {
-        let pipe = try Pipe()
-        let sink = LogSink(descriptor: pipe.reader, pendingBytesMax: 1)
+        let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+        defer { withExtendedLifetime(full) {} }
+        let sink = LogSink(descriptor: full.fileDescriptor, pendingBytesMax: 1)
         for _ in 0..<2 {
             sink.submit([1], lines: 3)
             #expect(sink.drain(timeoutMilliseconds: 60_000))
