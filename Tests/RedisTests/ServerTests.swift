@@ -56,6 +56,22 @@ struct ServerTests {
         #expect(test.client.counts.outages == 1)
     }
 
+    @Test func `commands that are late at the same time all end`() throws {
+        let server = try RedisServer()
+        let test = try TestClient(server)
+        let ended = Guarded(0)
+        // The server keeps the first, and does not begin the others before it has ended.
+        for _ in 0..<3 {
+            try test.client.send([RedisCommand("BLPOP", "none", "0")], .background, deadline: 100) { _ in
+                ended.withLock { $0 += 1 }
+            }
+        }
+        // Its end would end them, too.
+        try withExtendedLifetime(test) {
+            try waitUntil("all have ended", seconds: 60) { ended.withLock { $0 } == 3 }
+        }
+    }
+
     @Test func `a server that stands still costs five deadlines, then nothing until it goes on`() throws {
         let server = try RedisServer()
         let test = try TestClient(server)

@@ -101,6 +101,17 @@ internal import Testing
         #expect(report.versions.map(\.cause) == ["chains", "chains"])
     }
 
+    @Test func `what a client wants while prune is at work stays`() throws {
+        try store.admit([1], path: "/a", now: now - 900)
+        try store.admit([2], path: "/b", now: now - 900)
+        // So large that they go one by one; and the end of one is the moment at which the other is wanted.
+        try store.sqlite(
+            "UPDATE version SET size = 9000000; CREATE TRIGGER wanted AFTER DELETE ON version BEGIN "
+                + "UPDATE version SET last_wanted = \(now); END")
+        #expect(try report("prune", "--older-than", "5m").count == 1)
+        #expect(try store.sqlite("SELECT count(*) FROM version") == "1")
+    }
+
     @Test func `a private version goes by its route once no route makes any`() throws {
         let keys = try #require(StoreKeys(key: [UInt8](repeating: 1, count: StoreKeys.byteCount)))
         var settings = StoreConfiguration(path: ":memory:")
