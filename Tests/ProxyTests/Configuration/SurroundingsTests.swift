@@ -3,7 +3,7 @@ import Testing
 
 @testable import Proxy
 
-/// What `check` finds around the file: paths at which something else is, or nothing that is needed.
+/// Tests that `check` names paths around its file at which something else is, or nothing that is needed.
 @Suite struct SurroundingsTests {
     private let folder: TemporaryFolder
 
