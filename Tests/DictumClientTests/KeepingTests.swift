@@ -2,6 +2,7 @@ import Dictionaries
 import DictumClient
 import Foundation
 import FoundationNetworking
+import TestSupport
 import Testing
 
 @Suite struct KeepingTests {
@@ -18,6 +19,12 @@ import Testing
             _ = try await client.data(from: try #require(URL(string: url)), using: server)
         }
         return server.named.last ?? nil
+    }
+
+    /// Waits until the clock shows a later millisecond.
+    private static func untilClockGoesOn() throws {
+        let start = Date()
+        try waitUntil("the clock has gone on") { Date().timeIntervalSince(start) > 0.001 }
     }
 
     @Test(arguments: [
@@ -99,6 +106,19 @@ import Testing
                 from: try #require(URL(string: "https://api.test/\(path)")), using: server)
         }
         #expect(server.named == [name(of: feed(0)), name(of: feed(0))])
+    }
+
+    @Test func `what comes last is the newest, also if it was asked for first`() async throws {
+        let client = try folder.client()
+        let server = ScriptedTransport { _ in
+            try Self.untilClockGoesOn()
+            let other = ScriptedTransport([try response(feed(1), match: "/*ed")])
+            _ = try await client.data(from: feedURL, using: other)
+            try Self.untilClockGoesOn()
+            return try response(feed(0), match: "/fe*")
+        }
+        _ = try await client.data(from: feedURL, using: server)
+        #expect(try await client.named("feed") == name(of: feed(0)))
     }
 
     @Test(arguments: [

@@ -44,6 +44,28 @@ struct ProxyProtocolTests {
         #expect(proxy.origin.requests.first?["X-Forwarded-For"] == "203.0.113.7")
     }
 
+    @Test(
+        "Clients are sent on to https as the listener says, unless the header tells of TLS",
+        arguments: [(nil, 301), (0, 301), (1, 200)] as [(UInt8?, Int)])
+    func redirect(flags: UInt8?, status: Int) throws {
+        let proxy = try TestProxy(
+            try Origin(json(Array("{}".utf8))),
+            listener: {
+                $0.proxyProtocol = true
+                $0.redirectPort = 443
+            })
+        let client = try proxy.connect()
+        // PP2_TYPE_SSL with its flags, of which the first stands for TLS, and five bytes.
+        let addition: [UInt8] = flags.map { [0x20, 0, 5, $0, 0, 0, 0, 0] } ?? []
+        var bytes: [UInt8] = [13, 10, 13, 10, 0, 13, 10, 0x51, 0x55, 0x49, 0x54, 10]
+        bytes += [0x21, 0x11, 0, 12 + UInt8(addition.count)]
+        bytes += [203, 0, 113, 7, 192, 0, 2, 1, 0xDC, 0x04, 0x01, 0xBB]
+        client.send(bytes + addition + Array("GET /b HTTP/1.1\r\nHost: a\r\n\r\n".utf8))
+        let answer = try client.receive()
+        #expect(answer.status == status)
+        #expect(answer["Location"] == (status == 301 ? "https://a/b" : nil))
+    }
+
     @Test("A connection whose header is awaited counts among the open ones, as it takes a place")
     func awaited() throws {
         let proxy = try proxy("limits: { head_timeout: 10m }")

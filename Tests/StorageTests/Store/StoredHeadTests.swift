@@ -47,6 +47,23 @@ import Testing
         #expect(store.statistics.memoryBytes == 1256 + 30)
     }
 
+    @Test(arguments: [("de", 1), ("en", 2), ("fr", nil)] as [(String, UInt8?)])
+    func `of the variants of a URL the one that fits is found, also behind a newer one`(
+        language: String, head: UInt8?
+    ) throws {
+        let store = try DictionaryStore.open(":memory:")
+        for (number, language) in [(1, "de"), (2, "en")] {
+            let variant = VariantKey.make(names: ["accept-language"]) { _ in Array(language.utf8) }
+            try store.admit(
+                VersionCandidate(
+                    sampleBody(number), key: VersionKey(chain: feedChain, url: "/feed", variant: variant),
+                    policy: AdmissionPolicy(), head: [UInt8(number)]), now: 1000 + number)
+        }
+        let found = store.reader().newestWithHead(
+            chain: feedChain, url: "/feed", values: { _ in Array(language.utf8) })
+        #expect(found?.head?.bytes?.first == head)
+    }
+
     @Test func `a body that returns under another entity tag does not keep its head`() throws {
         let store = try DictionaryStore.open(":memory:")
         func admit(etag: String, head: [UInt8]?) throws -> Version {
