@@ -117,7 +117,11 @@ internal import Testing
             // A type, or a member of it such as `Exchange.plan`; a path has a slash.
             for match in cells[1].matches(of: /`([A-Z]\w*)(?:\.(\w+))?`/) {
                 let (type, member) = (String(match.output.1), match.output.2.map { String($0) })
-                let hasMember = member.map { source.contains(" \($0)") } ?? true
+                let hasMember =
+                    member.map { name in
+                        declared.contains(name) || name == "init"
+                            || ["func", "var", "let", "case"].contains { source.contains("\($0) \(name)") }
+                    } ?? true
                 let isThere = declared.contains(type) && hasMember
                 #expect(isThere, "\(match.output.0) in \(cells[1])")
             }
