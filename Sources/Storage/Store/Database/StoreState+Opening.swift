@@ -15,7 +15,7 @@ extension StoreState {
     ///
     /// Returns the bodies that lose a pin, because the database has their versions already.
     mutating func adopt(_ loaded: inout StoreState) -> [BodyName] {
-        // Until every other version has its place, readers find the former ones.
+        // Readers find the former versions until the loaded state is complete.
         let former = index
         index = loaded.index
         (chainsInProbation, bytesInProbation) = (loaded.chainsInProbation, loaded.bytesInProbation)
