@@ -9,11 +9,22 @@ extension Exchange {
     /// Looks up the dictionary that the client offers, and has it read while the upstream works.
     func findDictionary() {
         guard let digest = facts.availableDictionary, mayUseDictionaries else { return }
-        switch find(digest, reply: { $0.sharedMemoryReplied(digest) }) {
-        case .found(let version): readDictionary(version)
-        case .asked: dictionary = .asked
-        case .unknown: dictionary = .unknown
+        obtain(digest) { $0.dictionaryChanged(to: $1) }
+    }
+
+    /// Takes what has become of the dictionary, unless the response has given it up; one that waited for it goes on.
+    func dictionaryChanged(to state: DictionaryState) {
+        switch dictionary {
+        case .none, .asked, .loading: dictionary = state
+        case .unknown, .cold, .ready: return
         }
+        if body.isHeld, !state.isLoading { dictionarySettled() }
+    }
+
+    /// Goes on with a response that waited for the dictionary.
+    func dictionarySettled() {
+        body.dictionarySettled()
+        advance()
     }
 
     /// Notes whether dictionaries are switched off just now.
@@ -37,56 +48,69 @@ extension Exchange {
                 || resource.scope != nil && CrossOrigin.allowsPrivateDictionary(request: facts))
     }
 
+    // MARK: A version and its body, wherever they are
+
     /// The wait for a body from another node or from the disk, for requests that cannot go on without it.
     ///
     /// A disk that hangs must not keep them: an upload's dictionary counts as unknown then, since the client has the plain
     /// body, and a dictionary's own URL is unavailable.
     static let lookUpMilliseconds: Int64 = 2_000
 
-    enum VersionLookUp {
-        case found(Storage.Version)
-        /// The nodes' shared memory is asked, and the reply follows.
-        case asked
-        case unknown
-    }
+    /// Called with the state of a dictionary as it changes: at once, and for as long as it is awaited.
+    typealias DictionaryReport = @Sendable (Exchange, DictionaryState) -> Void
 
-    /// Looks for the version of a digest that the request may use; `reply` is called after `asked` only.
+    /// Finds the version of a digest that the request may use, and its body: in memory, on disk or at another node.
     ///
     /// Both a response and a request's body ask here. `usableVersion` then says if the response's audience may have it.
-    func find(_ digest: Digest, reply: @escaping @Sendable (Exchange) -> Void) -> VersionLookUp {
-        if let version = knownVersion(digest) { return .found(version) }
-        guard mayUseDictionaries else { return .unknown }
-        if let memory = context.sharedMemory, ask(memory, for: digest, reply) { return .asked }
+    func obtain(_ digest: Digest, _ report: @escaping DictionaryReport) {
+        guard mayUseDictionaries else { return report(self, .unknown) }
+        if let version = knownVersion(digest) { return read(version, report) }
+        if let memory = context.sharedMemory, ask(memory, for: digest, report) { return report(self, .asked) }
         context.store.countUnknown()
-        return .unknown
+        report(self, .unknown)
+    }
+
+    /// Reads the body of a version, on another thread if it is not in memory.
+    func read(_ version: Storage.Version, _ report: @escaping DictionaryReport) {
+        if let body = context.store.hotBody(of: version) { return report(self, .ready(version, body)) }
+        report(self, .loading(version))
+        let exchange = ExchangeReference(self)
+        context.store.load(version) { body in
+            exchange.perform { report($0, body.map { .ready(version, $0) } ?? .cold(version)) }
+        }
     }
 
     /// Returns the version of a digest that the request may use and this node has, and notes that a client holds it.
-    func knownVersion(_ digest: Digest) -> Storage.Version? {
-        guard mayUseDictionaries,
-            let version = publicVersion(digest) ?? builtVersion(digest) ?? provenVersion(digest)
-        else { return nil }
+    private func knownVersion(_ digest: Digest) -> Storage.Version? {
+        guard let version = publicVersion(digest) ?? builtVersion(digest) ?? provenVersion(digest) else {
+            return nil
+        }
         context.store.advertised(version, now: SystemClock.unixSeconds)
         recordUser(of: version)
         return version
     }
 
-    /// Has the dictionary read, if it is not in memory.
-    func readDictionary(_ version: Storage.Version) {
-        dictionary = .loading(version)
-        load(version) { exchange, body in exchange.dictionaryRead(body) }
+    /// Asks the nodes' shared memory for a dictionary that is unknown here; returns false if it is not asked.
+    ///
+    /// The upstream works meanwhile. A client that proves nothing asks for public versions only. The rule that judges the
+    /// versions of this node also judges what has come.
+    private func ask(_ memory: SharedMemory, for digest: Digest, _ report: @escaping DictionaryReport) -> Bool
+    {
+        guard let name = sharedName(of: digest, in: memory) else { return false }
+        let exchange = ExchangeReference(self)
+        return memory.ask(name, for: linkClient.address ?? 0, on: core) { _ in
+            exchange.perform { exchange in
+                if let version = exchange.knownVersion(digest) { return exchange.read(version, report) }
+                exchange.context.store.countUnknown()
+                report(exchange, .unknown)
+            }
+        }
     }
 
-    private func dictionaryRead(_ body: Body?) {
-        guard case .loading(let version) = dictionary else { return }
-        dictionary = body.map { .ready(version, $0) } ?? .cold(version)
-        if self.body.isHeld { dictionarySettled() }
-    }
-
-    /// Goes on with a response that waited for the dictionary.
-    func dictionarySettled() {
-        body.dictionarySettled()
-        advance()
+    private func sharedName(of digest: Digest, in memory: SharedMemory) -> SharedName? {
+        if let proof = proof(of: digest) { return memory.name(of: digest, in: proof.chain) }
+        guard route.policy.scope == .public, let authority = resource.authority else { return nil }
+        return memory.find(digest, authority: authority, url: resource.url, ownChain: resource.publicChain)
     }
 
     // MARK: Versions for all clients, and for clients that prove that they were given them
@@ -156,37 +180,6 @@ extension Exchange {
             }
         }
         return proven
-    }
-
-    // MARK: Versions of other nodes
-
-    /// Asks the nodes' shared memory for a dictionary that is unknown here; returns false if it is not asked.
-    ///
-    /// The upstream works meanwhile. A client that proves nothing asks for public versions only.
-    private func ask(
-        _ memory: SharedMemory, for digest: Digest, _ reply: @escaping @Sendable (Exchange) -> Void
-    ) -> Bool {
-        guard let name = sharedName(of: digest, in: memory) else { return false }
-        let exchange = ExchangeReference(self)
-        return memory.ask(name, for: linkClient.address ?? 0, on: core) { _ in exchange.perform(reply) }
-    }
-
-    private func sharedName(of digest: Digest, in memory: SharedMemory) -> SharedName? {
-        if let proof = proof(of: digest) { return memory.name(of: digest, in: proof.chain) }
-        guard route.policy.scope == .public, let authority = resource.authority else { return nil }
-        return memory.find(digest, authority: authority, url: resource.url, ownChain: resource.publicChain)
-    }
-
-    /// Goes on with the dictionary, if the reply has made it a version of this node's store.
-    private func sharedMemoryReplied(_ digest: Digest) {
-        guard case .asked = dictionary else { return }
-        if let version = knownVersion(digest) {
-            readDictionary(version)
-        } else {
-            dictionary = .unknown
-            context.store.countUnknown()
-        }
-        if body.isHeld, !dictionary.isLoading { dictionarySettled() }
     }
 
     // MARK: The dictionary of a response
@@ -313,17 +306,6 @@ struct ExchangeReference: Sendable {
         let token = token
         loop.execute { core in
             if let exchange = core.handler(token, as: Exchange.self) { body(exchange) }
-        }
-    }
-}
-
-extension Exchange {
-    /// Hands the body of a version over: at once if it is in memory, else when it has been read; nil if it cannot be read.
-    func load(_ version: Storage.Version, _ done: @escaping @Sendable (Exchange, Body?) -> Void) {
-        if let body = context.store.hotBody(of: version) { return done(self, body) }
-        let exchange = ExchangeReference(self)
-        context.store.load(version) { body in
-            exchange.perform { done($0, body) }
         }
     }
 }

@@ -34,7 +34,9 @@ extension Exchange {
         }
         phase = .draft(draft)
         core.setDeadline(token, core.now + Self.lookUpMilliseconds)
-        load(linked.version) { exchange, body in exchange.linkedDictionaryRead(body) }
+        read(linked.version) { exchange, state in
+            if !state.isLoading { exchange.linkedDictionaryRead(state.body) }
+        }
     }
 
     /// Finds the dictionary that the client names: an older version of the same chain, or any that it may use here.
@@ -43,12 +45,9 @@ extension Exchange {
         let found =
             proxy.index.version(chain: linked.version.chainKey, digest: digest)
             ?? proxy.index.find(digest: digest, authority: authority, url: resource.url)
-        guard let found else {
-            dictionary = .unknown
-            return
-        }
+        guard let found else { return dictionary = .unknown }
         context.store.advertised(found, now: SystemClock.unixSeconds)
-        readDictionary(found)
+        read(found) { $0.dictionaryChanged(to: $1) }
     }
 
     /// True while nothing has come of the body from memory or disk.

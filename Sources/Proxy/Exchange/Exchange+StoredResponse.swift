@@ -23,7 +23,9 @@ extension Exchange {
             isOrdinary(for: kept.head, varyingBy: Vary.names(kept.head.headers.values(.vary)))
         else { return }
         storedResponse = StoredResponse(version: version, kept: kept)
-        load(version) { exchange, body in exchange.storedBodyRead(body) }
+        read(version) { exchange, state in
+            if !state.isLoading { exchange.storedBodyRead(state.body) }
+        }
     }
 
     private func isOrdinary(for response: ResponseHead, varyingBy names: [String]) -> Bool {

@@ -57,28 +57,15 @@ extension Exchange {
 
     private func findUploadDictionary(_ digest: Digest) {
         core.setDeadline(token, core.now + Self.lookUpMilliseconds)
-        switch find(digest, reply: { $0.uploadDictionaryArrived(digest) }) {
-        case .found(let version): readUploadDictionary(version)
-        case .asked: break
-        case .unknown: refuseUnknownDictionary()
-        }
+        obtain(digest) { $0.uploadDictionaryChanged(to: $1) }
     }
 
-    /// Goes on after the nodes' shared memory has replied.
-    private func uploadDictionaryArrived(_ digest: Digest) {
-        guard isFindingUploadDictionary else { return }
-        guard let version = knownVersion(digest) else { return refuseUnknownDictionary() }
-        readUploadDictionary(version)
-    }
-
-    private func readUploadDictionary(_ version: Storage.Version) {
-        load(version) { exchange, body in
-            guard exchange.isFindingUploadDictionary else { return }
-            exchange.core.setDeadline(exchange.token, nil)
-            guard let body else { return exchange.refuseUnknownDictionary() }
-            exchange.upload.decoding?.found(body)
-            exchange.advanceUpload()
-        }
+    private func uploadDictionaryChanged(to state: DictionaryState) {
+        guard isFindingUploadDictionary, !state.isLoading else { return }
+        core.setDeadline(token, nil)
+        guard let body = state.body else { return refuseUnknownDictionary() }
+        upload.decoding?.found(body)
+        advanceUpload()
     }
 
     // MARK: Bodies that are refused

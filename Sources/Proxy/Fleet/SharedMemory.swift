@@ -16,7 +16,8 @@ final class SharedMemory: Sendable {
         var index = SharedIndex()
         var questions = SharedQuestions()
         var promises = SharedPromises()
-        var waiting: [SharedName: [Completion]] = [:]
+        /// The requests that wait for versions.
+        var flights = Flights<SharedName, Completion>(worksMax: 256, waitersMax: 256)
         /// The versions that are on their way though no request waits any more, so that nobody asks for them again: at most as
         /// many as the client's queue has commands.
         var late: Set<SharedName> = []
@@ -30,6 +31,16 @@ final class SharedMemory: Sendable {
         var hasCaughtUp = false
         /// True while every announcement is known.
         var isComplete: Bool { hasCaughtUp && !index.isIncomplete }
+
+        /// Returns why the shared store is not to be asked for a version; nil, and counts the question, if it is.
+        fileprivate mutating func refusal(
+            of name: SharedName, for client: UInt128, now: UInt64
+        ) -> SharedLookUp? {
+            if late.contains(name) { return .late }
+            guard flights.hasRoom else { return .limited }
+            return questions.judge(
+                name, client: client, isAnnounced: index.contains(name), isComplete: isComplete, now: now)
+        }
     }
 
     /// Called with the version, on a queue of the memory or on a loop; nil if it could not be had in time.
@@ -67,10 +78,6 @@ final class SharedMemory: Sendable {
     let waitingDeletions = Guarded<[[[UInt8]]]>([])
     let corruptReminder = Reminder()
 
-    /// The number of different versions that requests wait for.
-    private static let waitingMax = 256
-    /// The number of requests that wait for one version.
-    private static let requestsMax = 256
     /// The time for which the shared store keeps a version that no node renews.
     static let lifeSeconds = 7 * 86_400
     /// The same for a version of a chain in probation.
@@ -139,37 +146,24 @@ final class SharedMemory: Sendable {
             counters.withLock { $0.count(.unavailable) }
             return false
         }
-        enum Turn { case first, waits, refused(SharedLookUp) }
         let now = UInt64(SystemClock.monotonicNanoseconds)
-        let turn: Turn = state.withLock { state in
-            if let requests = state.waiting[name]?.count {
-                guard requests < Self.requestsMax else { return .refused(.limited) }
-                state.waiting[name]?.append(completion)
-                return .waits
+        let (turn, refusal): (Flights<SharedName, Completion>.Turn, SharedLookUp) = state.withLock { state in
+            if !state.flights.isUnderWay(name), let refusal = state.refusal(of: name, for: client, now: now) {
+                return (.refused, refusal)
             }
-            guard !state.late.contains(name) else { return .refused(.late) }
-            guard state.waiting.count < Self.waitingMax else { return .refused(.limited) }
-            let refusal = state.questions.judge(
-                name, client: client, isAnnounced: state.index.contains(name), isComplete: state.isComplete,
-                now: now)
-            if let refusal { return .refused(refusal) }
-            state.waiting[name] = [completion]
-            return .first
+            return (state.flights.join(name, completion), .limited)
         }
         switch turn {
-        case .waits: return true
-        case .refused(let result):
-            counters.withLock { $0.count(result) }
-            return false
-        case .first:
-            get(name, key: key, .request, on: core)
-            return true
+        case .waits: break
+        case .refused: counters.withLock { $0.count(refusal) }
+        case .first: get(name, key: key, .request, on: core)
         }
+        return turn != .refused
     }
 
     /// Ends a question.
     func finish(_ name: SharedName, _ version: Storage.Version?) {
-        let requests = state.withLock { $0.waiting.removeValue(forKey: name) } ?? []
+        let requests = state.withLock { $0.flights.land(name) }
         for completion in requests { completion(version) }
     }
 }

@@ -71,7 +71,7 @@ final class SharedMemoryWritingTests {
     private func ask(_ name: SharedName, _ key: String) -> Guarded<Storage.Version?> {
         let found = Guarded<Storage.Version?>(nil)
         memory.state.withLock {
-            $0.waiting[name] = [{ version in found.withLock { $0 = version } }]
+            _ = $0.flights.join(name) { version in found.withLock { $0 = version } }
         }
         memory.get(name, key: key, .request)
         return found

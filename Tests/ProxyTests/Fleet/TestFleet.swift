@@ -58,7 +58,7 @@ final class TestFleet {
             try Origin { [script] request, connection in
                 // A response goes out plain if the reply of Redis comes long after it, as on a busy machine.
                 try? waitUntil("no question waits", seconds: 60) {
-                    memory.withLock { $0 }?.state.withLock { $0.waiting.isEmpty } ?? true
+                    memory.withLock { $0 }?.state.withLock { $0.flights.isEmpty } ?? true
                 }
                 script(request, connection)
             }, settings,

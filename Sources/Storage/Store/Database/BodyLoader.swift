@@ -10,10 +10,9 @@ final class BodyLoader: Sendable {
     private let memory: StoreMemory
     /// The owner of the open database, which is told to write the removal of damaged versions.
     private let writer: StoreWriter
-    private let waiting = Guarded<[BodyName: [@Sendable (Body?) -> Void]]>([:])
+    private let flights = Guarded(
+        Flights<BodyName, @Sendable (Body?) -> Void>(worksMax: 1024, waitersMax: 1024))
 
-    /// The upper bound of different bodies that wait to be read, and of callers per body.
-    private static let waitingMax = 1024
     /// The upper bound of versions that are tried for a body that is missing in its own row.
     private static let candidatesMax = 16
 
@@ -24,19 +23,7 @@ final class BodyLoader: Sendable {
 
     /// Reads the body of a version; see `DictionaryStore.load`.
     func load(_ version: Version, completion: @escaping @Sendable (Body?) -> Void) {
-        enum Turn { case first, waits, refused }
-        let name = version.bodyName
-        let turn: Turn = waiting.withLock { waiting in
-            guard let callers = waiting[name] else {
-                guard waiting.count < Self.waitingMax else { return .refused }
-                waiting[name] = [completion]
-                return .first
-            }
-            guard callers.count < Self.waitingMax else { return .refused }
-            waiting[name]?.append(completion)
-            return .waits
-        }
-        switch turn {
+        switch flights.withLock({ $0.join(version.bodyName, completion) }) {
         case .waits: return
         case .refused: queue.async { completion(nil) }
         case .first: queue.async { self.finishLoad(version) }
@@ -48,7 +35,7 @@ final class BodyLoader: Sendable {
         let name = version.bodyName
         let (whole, packed) = memory.hot.withLock { ($0.body(name), $0.packed(name)) }
         let body = whole ?? packed.flatMap { memory.unpack($0, as: name) } ?? read(version)
-        let callers = waiting.withLock { $0.removeValue(forKey: name) } ?? []
+        let callers = flights.withLock { $0.land(name) }
         memory.counters.withLock { counters in
             counters.loads += 1
             if body == nil { counters.loadFailures += 1 }
