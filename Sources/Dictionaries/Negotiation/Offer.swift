@@ -7,8 +7,15 @@ package enum Offer {
     package static func obstacle(
         request: RequestFacts, response: ResponseFacts, policy: RoutePolicy
     ) -> Reason? {
+        obstacle(request: request, ofAdmissible: response, policy: policy)
+            ?? Admission.obstacle(request: request, response: response, policy: policy)
+    }
+
+    /// Returns the same for a response that may become a version.
+    package static func obstacle(
+        request: RequestFacts, ofAdmissible response: ResponseFacts, policy: RoutePolicy
+    ) -> Reason? {
         if response.hasUseAsDictionary { return .offeredUpstream }
-        if let reason = policy.dictionaryObstacle(request: request, response: response) { return reason }
-        return Admission.obstacle(request: request, response: response, policy: policy)
+        return policy.dictionaryObstacle(request: request, response: response)
     }
 }

@@ -20,21 +20,14 @@ struct Candidate {
 }
 
 extension Exchange {
-    /// Returns true if a response may become a version, by what is known of it.
-    func isAdmissible(_ response: ResponseFacts) -> Bool {
-        Admission.obstacle(request: facts, response: response, policy: route.policy) == nil
-    }
-
     // MARK: Chain, URL and variant
 
     /// Returns the target of the body if it becomes a version; nil if admission is refused.
     func target(for response: UpstreamResponse) -> AdmissionTarget? {
         let (facts, own) = (response.facts, response.head.headers.values(.useAsDictionary))
-        guard isAdmissible(facts) else { return nil }
-        let isOffered =
-            !facts.hasUseAsDictionary
-            && route.policy.dictionaryObstacle(request: self.facts, response: facts) == nil
-        return target(for: audience(of: facts), facts, own: own, isOffered: isOffered)
+        guard entitlement.obstacleToAdmission(of: facts) == nil else { return nil }
+        let isOffered = entitlement.obstacleToOffer(ofAdmissible: facts) == nil
+        return target(for: entitlement.audience(of: facts), facts, own: own, isOffered: isOffered)
     }
 
     /// Returns the same for a response that is admissible; `own` is the upstream's Use-As-Dictionary.
@@ -42,7 +35,7 @@ extension Exchange {
         for audience: Audience, _ response: ResponseFacts, own: [String], isOffered: Bool
     ) -> AdmissionTarget? {
         let variant = variant(of: response)
-        let target = resource.target(
+        let target = entitlement.target(
             for: audience, own: own, variant: variant, isOffered: isOffered, context.store.keys)
         guard isTwin else { return target }
         return target?.offering(target?.offer?.atTwinURL(of: resource.url)?.outranking(response.contentType))
@@ -70,7 +63,7 @@ extension Exchange {
         let date = request.headers.contains(.ifNoneMatch) ? nil : request.headers.first(.ifModifiedSince)
         guard let tag = headers.versionTag() ?? (headers.contains(.etag) ? nil : date) else { return nil }
         let own = headers.values(.useAsDictionary)
-        let audience = audience(of: response)
+        let audience = entitlement.audience(of: response)
         func version(at target: AdmissionTarget) -> Storage.Version? {
             proxy.index.version(target.key, etag: tag)
         }
@@ -207,7 +200,9 @@ extension Exchange {
     func admitCopy(_ bytes: [UInt8], deltaBytes: Int?) {
         guard var response = phase.promise?.response else { return body.admissionSettled() }
         response.facts.bodyBytes = bytes.count
-        guard isAdmissible(response.facts) else { return body.admissionSettled() }
+        guard entitlement.obstacleToAdmission(of: response.facts) == nil else {
+            return body.admissionSettled()
+        }
         if let deltaBytes { dictionary.version?.recordDelta(bytes: deltaBytes) }
         let decision = Decision(coding: .identity, reason: record.reason ?? .noCodingAccepted)
         var job = codingJob(bytes, response, decision, newest: newestBody(response, count: bytes.count))

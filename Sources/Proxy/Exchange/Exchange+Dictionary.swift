@@ -8,7 +8,7 @@ internal import Storage
 extension Exchange {
     /// Looks up the dictionary that the client offers, and has it read while the upstream works.
     func findDictionary() {
-        guard let digest = facts.availableDictionary, mayUseDictionaries else { return }
+        guard let digest = facts.availableDictionary, entitlement.mayUseDictionaries else { return }
         obtain(digest) { $0.dictionaryChanged(to: $1) }
     }
 
@@ -42,12 +42,6 @@ extension Exchange {
         return !context.authorities.contains(authority)
     }
 
-    private var mayUseDictionaries: Bool {
-        facts.dictionarySwitch == nil && resource.authority != nil
-            && (route.policy.scope == .public
-                || resource.scope != nil && CrossOrigin.allowsPrivateDictionary(request: facts))
-    }
-
     // MARK: A version and its body, wherever they are
 
     /// The wait for a body from another node or from the disk, for requests that cannot go on without it.
@@ -63,7 +57,7 @@ extension Exchange {
     ///
     /// Both a response and a request's body ask here. `usableVersion` then says if the response's audience may have it.
     func obtain(_ digest: Digest, _ report: @escaping DictionaryReport) {
-        guard mayUseDictionaries else { return report(self, .unknown) }
+        guard entitlement.mayUseDictionaries else { return report(self, .unknown) }
         if let version = knownVersion(digest) { return read(version, report) }
         if let memory = context.sharedMemory, ask(memory, for: digest, report) { return report(self, .asked) }
         context.store.countUnknown()
@@ -109,7 +103,7 @@ extension Exchange {
 
     private func sharedName(of digest: Digest, in memory: SharedMemory) -> SharedName? {
         if let proof = proof(of: digest) { return memory.name(of: digest, in: proof.chain) }
-        guard route.policy.scope == .public, let authority = resource.authority else { return nil }
+        guard let authority = entitlement.publicAuthority else { return nil }
         return memory.find(digest, authority: authority, url: resource.url, ownChain: resource.publicChain)
     }
 
@@ -117,7 +111,7 @@ extension Exchange {
 
     /// Returns the version of this digest that all clients may use.
     private func publicVersion(_ digest: Digest) -> Storage.Version? {
-        guard route.policy.scope == .public, let authority = resource.authority else { return nil }
+        guard let authority = entitlement.publicAuthority else { return nil }
         return proxy.index.find(
             digest: digest, authority: authority, url: resource.url,
             ownChain: resource.publicChain)
@@ -162,10 +156,7 @@ extension Exchange {
         guard let id = facts.dictionaryID, let keys = context.store.keys else { return nil }
         var proven: Proof?
         // `mayUseDictionaries` has said that the request may use the chain of a private route.
-        let chains = resource.chainsForHolders(
-            of: digest, keys,
-            includesPersonal: route.policy.personalUse == .capability
-                && CrossOrigin.allowsPrivateDictionary(request: facts))
+        let chains = entitlement.chainsToProve(of: digest, keys)
         // Try all of them, even after a match, so that the time does not depend on it.
         for chain in chains where StoreKeys.areEqual(id, keys.dictionaryID(of: digest, in: chain)) {
             proven = Proof(chain: chain)
@@ -192,16 +183,14 @@ extension Exchange {
 
     /// Returns the version that the client named, if a response may be coded over it.
     func usableVersion(for response: ResponseFacts) -> Storage.Version? {
-        dictionary.version.flatMap { $0.serves(audience(of: response)) ? $0 : nil }
+        dictionary.version.flatMap { $0.serves(entitlement.audience(of: response)) ? $0 : nil }
     }
 
     // MARK: The client's identity on a private route
 
     /// Determines the user of the request, by its own fields or by those of the upstream's response.
     func identify(by response: Headers? = nil) {
-        guard let tag = identityTag(on: route, response: response) else { return }
-        resource.scope = .private(tag)
-        facts.hasWholeIdentity = true
+        if let tag = identityTag(on: route, response: response) { entitlement.identify(as: tag) }
     }
 
     /// Returns the tag of the request's user; nil if the route has none, or the fields do not tell.

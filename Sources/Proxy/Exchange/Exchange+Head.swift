@@ -162,12 +162,8 @@ extension Exchange {
         return !response.facts.cacheControl.noTransform
     }
 
-    func audience(of response: ResponseFacts) -> Audience {
-        Audience.of(request: facts, response: response, policy: route.policy)
-    }
-
     func variation(for response: ResponseFacts) -> ResponseEdits.Variation {
-        variation(for: audience(of: response))
+        variation(for: entitlement.audience(of: response))
     }
 
     /// Returns the request fields that a response for an audience varies by.
@@ -204,12 +200,12 @@ extension Exchange {
         if let microseconds, mayTellOfOthers(response) { text += ";micros=\(microseconds)" }
         if let gain = context.gain.total(of: gainRoute)?.ofAll { text += ";route-gain=\(gain.percent)%" }
         let personal = route.policy.personal
-        if let cause = Personal.cause(request: facts, response: response.facts, policy: personal) {
+        if let cause = entitlement.personalCause(of: response.facts) {
             text += ";personal=\(cause.rawValue)"
         }
         let harmless = response.facts.setCookieNames.filter(personal.ignoredSetCookies.contains)
         if !harmless.isEmpty { text += ";harmless-set-cookie=\(harmless.joined(separator: ","))" }
-        let obstacle = Offer.obstacle(request: facts, response: response.facts, policy: route.policy)
+        let obstacle = entitlement.obstacleToOffer(of: response.facts)
         if let refusal = draft.refusal {
             text += ";not-admitted=\(refusal.rawValue)"
         } else if let obstacle, obstacle != decision.reason {

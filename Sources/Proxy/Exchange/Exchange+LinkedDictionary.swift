@@ -13,9 +13,7 @@ extension Exchange {
         var draft = ResponseDraft(linked.head(now: now), framing: .length(UInt64(linked.version.bytes)))
         draft.response.facts = facts
         // The conditions of an offer hold here too (RFC 9842 sections 8 and 9.3.3).
-        if route.policy.dictionaryObstacle(request: self.facts, response: facts) == nil,
-            let offer = linked.offer
-        {
+        if entitlement.obstacleToOffer(ofAdmissible: facts) == nil, let offer = linked.offer {
             draft.response.head.headers.append(.useAsDictionary, offer.serialized)
             proxy.metrics.counters.offers.add()
             findDictionary(for: linked)

@@ -35,16 +35,14 @@ extension Exchange {
         draft.response.head.headers.removeAll(ResponseEdits.ofTheCodedBytes)
         var facts = draft.response.facts
         facts.status = 200
-        var audience = audience(of: facts)
+        var audience = entitlement.audience(of: facts)
         if self.facts.method == .get, route.usesDictionaries, self.facts.dictionarySwitch == nil,
             let (target, version) = versionConfirmed(by: facts, draft.response.head.headers)
         {
             hasVary = true
             audience = target.audience
             facts.contentType = version.contentType
-            if let offer = target.offer,
-                Offer.obstacle(request: self.facts, response: facts, policy: route.policy) == nil
-            {
+            if let offer = target.offer, entitlement.obstacleToOffer(of: facts) == nil {
                 draft.response.offerForm = offerForm(draft.response, for: target.audience)
                 var edits = ResponseEdits(offer: offer)
                 if hasLink {

@@ -63,7 +63,7 @@ extension Exchange {
 
     /// Begins to observe a request, if its client is among those that are observed.
     func observe(_ route: Route) {
-        guard route.policy.methods.contains(facts.method), let authority = resource.authority else { return }
+        guard route.policy.methods.contains(facts.method), resource.authority != nil else { return }
         var facts = RequestFacts()
         facts.read(
             request, url: resource.url, isPathNormal: self.facts.isPathNormal, peer: peer, route: route,
@@ -75,8 +75,11 @@ extension Exchange {
         guard let weight = context.observer.weight(of: client) else { return }
         observed = ObservedExchange(
             ObservedRequest(
-                route: route, facts: facts, url: resource.url, authority: authority, client: client,
-                weight: weight, address: address, plainCodings: otherCodings,
+                entitlement: Entitlement(
+                    facts: facts,
+                    resource: RequestedResource(
+                        authority: resource.authority, url: resource.url, route: route)),
+                client: client, weight: weight, address: address, plainCodings: otherCodings,
                 compression: context.configuration.compression))
     }
 
@@ -100,25 +103,25 @@ extension Exchange {
         let route = asked.route
         var received = copy head
         received.headers.removeConnectionFields()
-        let tag = identityTag(on: route, response: received.headers)
-        if tag != nil { asked.facts.hasWholeIdentity = true }
+        if let tag = identityTag(on: route, response: received.headers) {
+            asked.entitlement.identify(as: tag)
+        }
         var response = UpstreamResponse(head: received)
         response.facts.read(received, framing: framing, types: route.policy.types)
         editFields(of: &response)
-        settleFreshness(of: &response, on: route, for: asked.facts)
+        settleFreshness(of: &response, on: route, for: asked.entitlement.facts)
         observed.end()
         let isConfirmed = response.facts.status == 304
         if isConfirmed { response.facts.status = 200 }
-        let audience = Audience.of(request: asked.facts, response: response.facts, policy: route.policy)
+        let audience = asked.entitlement.audience(of: response.facts)
         let key = asked.key(isPersonal: audience == .personal)
         if !isConfirmed,
-            let obstacle = Admission.obstacle(
-                request: asked.facts, response: response.facts, policy: route.policy)
+            let obstacle = asked.entitlement.obstacleToAdmission(of: response.facts)
                 ?? (response.facts.hasUseAsDictionary ? .offeredUpstream : nil)
         {
             return context.observer.count(obstacle, of: key, fields: Self.judgedFields(response))
         }
-        guard let seen = seen(response, for: audience, key, tag, asked) else { return }
+        guard let seen = seen(response, for: audience, key, asked) else { return }
         if isConfirmed { return context.observer.confirm(seen) }
         var coding: ContentCoding?
         if case .known(let own) = response.facts.coding { coding = own }
@@ -143,13 +146,12 @@ extension Exchange {
 
     /// Returns the response without its body; nil if no chain is for it.
     private func seen(
-        _ response: UpstreamResponse, for audience: Audience, _ key: ObservedRoutes.Key, _ tag: IdentityTag?,
+        _ response: UpstreamResponse, for audience: Audience, _ key: ObservedRoutes.Key,
         _ asked: ObservedRequest
     ) -> ObservedResponse? {
-        var resource = RequestedResource(authority: asked.authority, url: asked.url, route: asked.route)
-        if let tag { resource.scope = .private(tag) }
+        var entitlement = asked.entitlement
         guard
-            let target = resource.target(
+            let target = entitlement.target(
                 for: audience, variant: variant(of: response.facts), isOffered: true, context.store.keys)
         else { return nil }
         return ObservedResponse(

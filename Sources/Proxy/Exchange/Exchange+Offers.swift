@@ -40,7 +40,7 @@ extension Exchange {
     /// Returns the form in which a response is offered, if it is: the setting `delivery`.
     func offerForm(_ response: UpstreamResponse) -> OfferForm {
         guard let delivery = route.delivery, delivery != .inBand else { return .inBand }
-        return offerForm(response, for: audience(of: response.facts))
+        return offerForm(response, for: entitlement.audience(of: response.facts))
     }
 
     func offerForm(_ response: UpstreamResponse, for audience: Audience) -> OfferForm {

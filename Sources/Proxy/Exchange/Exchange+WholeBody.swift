@@ -15,7 +15,9 @@ extension Exchange {
         draft.response.facts.bodyBytes = bytes.count
         draft.response.facts.isBodyWhole = true
         if draft.response.target != nil,
-            body.isInflated(bytes.count) || isLengthNews && !isAdmissible(draft.response.facts)
+            body.isInflated(bytes.count)
+                || isLengthNews
+                    && entitlement.obstacleToAdmission(of: draft.response.facts) != nil
         {
             draft.response.target = nil
         }
@@ -125,7 +127,8 @@ extension Exchange {
     /// Returns true if the client may see that another one has got the same delta: those that get or hold the same personal
     /// bytes must not learn of each other.
     func mayTellOfOthers(_ response: UpstreamResponse) -> Bool {
-        route.policy.scope == .private || deltaScope == .public && audience(of: response.facts) != .personal
+        route.policy.scope == .private
+            || deltaScope == .public && entitlement.audience(of: response.facts) != .personal
     }
 
     /// Responds in the best way that takes no time, because all places for large jobs are taken.

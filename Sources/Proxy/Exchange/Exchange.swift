@@ -45,12 +45,21 @@ final class Exchange: Handler {
     /// The exchange's name on its loop, given out on first need.
     private var ownToken: Token?
 
-    var facts: RequestFacts
+    var entitlement: Entitlement
     var dictionary = DictionaryState.none
-    var resource: RequestedResource
     var attempt = UpstreamAttempt()
     var upload: RequestUpload
     var body: ResponseBody
+
+    var facts: RequestFacts {
+        _read { yield entitlement.facts }
+        _modify { yield &entitlement.facts }
+    }
+
+    var resource: RequestedResource {
+        _read { yield entitlement.resource }
+        _modify { yield &entitlement.resource }
+    }
 
     /// The client, as proofs that a body is public tell it from others.
     var linkClient: LinkClient { peer.linkClient(request.headers) }
@@ -91,11 +100,12 @@ final class Exchange: Handler {
             ? LinkedDictionary.find(head, of: proxy) : nil
         route = linked?.route ?? choice.route
         upstream = route.upstream.map { proxy.upstreams[$0] }
-        resource = RequestedResource(authority: authority, url: url, route: route)
         upload = RequestUpload(
             framing, coding: route.decodesRequests ? UploadCoding(head) : .passes)
-        facts = RequestFacts()
-        facts.read(
+        entitlement = Entitlement(
+            facts: RequestFacts(),
+            resource: RequestedResource(authority: authority, url: url, route: route))
+        entitlement.facts.read(
             head, url: url, isPathNormal: choice.isPathNormal, peer: peer, route: route,
             secureTransport: context.configuration.secureTransport)
         request = consume head

@@ -5,12 +5,9 @@ internal import Storage
 
 /// A request on an observed route, as a live route would read it.
 struct ObservedRequest: Sendable {
-    /// The route as it would be with dictionaries.
-    let route: Route
-    /// The facts as if the client accepted every coding over a dictionary.
-    var facts: RequestFacts
-    let url: PathAndQuery
-    let authority: String
+    /// What it is entitled to on the route as it would be with dictionaries, by its facts as if the client accepted every coding
+    /// over one.
+    var entitlement: Entitlement
     /// The number of the client; nil if it is unknown.
     let client: UInt64?
     /// The number of clients that it stands for.
@@ -20,11 +17,14 @@ struct ObservedRequest: Sendable {
     let plainCodings: [ContentCoding]
     let compression: Configuration.Compression
 
+    var route: Route { entitlement.resource.route }
+    var url: PathAndQuery { entitlement.resource.url }
+
     /// Returns the group that the response counts in; personal paths have no group of their own.
     func key(isPersonal: Bool) -> ObservedRoutes.Key {
         let hidesPath = isPersonal || route.policy.scope == .private
         return ObservedRoutes.Key(
-            route: route.text, authority: authority,
+            route: route.text, authority: entitlement.resource.authority ?? "",
             match: hidesPath ? route.match.text : PathShape.pattern(of: url.path))
     }
 }

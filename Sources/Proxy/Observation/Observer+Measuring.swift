@@ -19,8 +19,7 @@ extension Observer {
                 held.version.recordDelta(bytes: delta.coded?.count ?? response.body.count)
             }
         }
-        let obstacle = Offer.obstacle(
-            request: seen.asked.facts, response: response.facts, policy: seen.route.policy)
+        let obstacle = seen.asked.entitlement.obstacleToOffer(of: response.facts)
         compare(response)
         var offered: Storage.Version?
         if obstacle == nil { offered = offer(response, held, delta) }
@@ -37,7 +36,8 @@ extension Observer {
                 dictionary.map { .found(prefersDcb: DictionaryFit.prefersDcb(dictionary: $0)) } ?? .cold
         }
         return Negotiation.decide(
-            request: response.seen.asked.facts, response: response.facts, route: response.seen.route.policy,
+            request: response.seen.asked.entitlement.facts, response: response.facts,
+            route: response.seen.route.policy,
             dictionary: lookUp, serverPreference: response.seen.asked.compression.preference)
     }
 
@@ -177,7 +177,7 @@ extension Observer {
                 tally.totals.fields = seen.fields
                 tally.totals.note(lifeSeconds: seen.lifeSeconds)
                 tally.totals.countBody(number: response.number, isNew: response.isNew)
-                let request = seen.asked.facts
+                let request = seen.asked.entitlement.facts
                 if request.hasAuthorization || request.hasCookie { tally.totals.credentials += 1 }
                 if let reason = obstacle { tally.totals.obstacles[reason.text, default: 0] += 1 }
                 if let unkept = seen.unkept { tally.totals.unkept[unkept.rawValue, default: 0] += 1 }

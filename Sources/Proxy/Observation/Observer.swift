@@ -111,7 +111,7 @@ final class Observer: Sendable {
             }
         }
         guard let tag = seen.entityTag, !seen.target.isProvisional, let client = seen.clientKey,
-            Offer.obstacle(request: seen.asked.facts, response: seen.facts, policy: seen.route.policy) == nil
+            seen.asked.entitlement.obstacleToOffer(of: seen.facts) == nil
         else { return }
         guard let version = store.reader().version(seen.target.key, etag: tag) else { return }
         store.touch(version, now: seen.seconds)
@@ -186,8 +186,7 @@ final class Observer: Sendable {
         facts.coding = .none
         facts.bodyBytes = bytes.count
         facts.isBodyWhole = true
-        let policy = seen.route.policy
-        if let reason = Admission.obstacle(request: seen.asked.facts, response: facts, policy: policy) {
+        if let reason = seen.asked.entitlement.obstacleToAdmission(of: facts) {
             count(reason, of: seen.resource, fields: seen.fields)
             return nil
         }

@@ -5,7 +5,7 @@ internal import Storage
 /// The resource that a request names: its route, and the chains that its responses belong to.
 ///
 /// Each value is found out when it is first asked for, as few requests need all of them.
-struct RequestedResource {
+struct RequestedResource: Sendable {
     let url: PathAndQuery
     let route: Route
     /// The host, and the port if given, that the request is for; nil in HTTP/1.0 without Host.
@@ -41,6 +41,18 @@ struct RequestedResource {
     mutating func offer(to audience: Audience) -> UseAsDictionary? {
         guard audience == .personal, route.policy.scope == .public else { return routeOffer }
         return personalOffer
+    }
+
+    /// Returns the upstream's own offer, its match as clients resolve it (RFC 9842 section 2.1.1); nil if no client can use it,
+    /// so that no body is kept for it.
+    func usableOffer(_ values: [String]) -> UseAsDictionary? {
+        guard let offer = UseAsDictionary.parse(values), let authority else { return nil }
+        let match = ["https", "http"].lazy.compactMap {
+            URLPattern.absolute(offer.match, basePath: url.path, origin: "\($0)://\(authority)")
+        }.first
+        return match.flatMap {
+            UseAsDictionary(match: $0, matchDest: offer.matchDest, id: offer.id, ttl: offer.ttl)
+        }
     }
 
     private func makeOffer(_ covers: Covers?) -> UseAsDictionary? {
