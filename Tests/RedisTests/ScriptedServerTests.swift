@@ -359,7 +359,7 @@ struct ScriptedServerTests {
     }
 
     @Test func `nobody at the address, and a name without an address, are told`() throws {
-        let port = try RedisServer.freePort()
+        let port = try freePort()
         try TestClient(RedisSettings(address: .host("127.0.0.1", port: port)), isAwaited: false)
             .waitForReport("Connection refused")
         try TestClient(RedisSettings(address: .unix(path: "/nowhere/redis")), isAwaited: false)

@@ -150,7 +150,7 @@ struct ServerTests {
     }
 
     @Test func `a replica is refused, and used once it is the master`() throws {
-        let server = try RedisServer(["--replicaof", "127.0.0.1", "\(RedisServer.freePort())"])
+        let server = try RedisServer(["--replicaof", "127.0.0.1", "\(freePort())"])
         let test = try TestClient(server, isAwaited: false)
         try test.waitForReport("read-only replica")
         #expect(!test.client.isAvailable)
@@ -165,7 +165,7 @@ struct ServerTests {
         let test = try TestClient(server)
         test.follow("news")
         try test.waitFor(.caughtUp)
-        try server.command("REPLICAOF", "127.0.0.1", "\(RedisServer.freePort())")
+        try server.command("REPLICAOF", "127.0.0.1", "\(freePort())")
         #expect(try test.result([.set(Self.key("a"), to: [1], seconds: 60)]) == .failure(.lost))
         try test.waitForReport("read-only replica")
         try test.waitFor(.interrupted)
@@ -207,7 +207,7 @@ struct ServerTests {
 
     @Test func `TLS works with the right authority, and a wrong one is refused with words`() throws {
         let (own, foreign) = (try TestCertificates(), try TestCertificates())
-        let port = try RedisServer.freePort()
+        let port = try freePort()
         let server = try RedisServer(
             [
                 "--tls-cert-file", own.file("server.pem"), "--tls-key-file", own.file("server.key"),
@@ -231,7 +231,7 @@ struct ServerTests {
     }
 
     @Test func `a TLS client before a port without TLS says so`() throws {
-        let server = try RedisServer(port: try RedisServer.freePort())
+        let server = try RedisServer(port: try freePort())
         var settings = RedisSettings(address: .host("127.0.0.1", port: try #require(server.port)))
         settings.usesTLS = true
         settings.tls.verifies = false
@@ -241,7 +241,7 @@ struct ServerTests {
     // MARK: The network
 
     @Test func `a network that drops everything costs hits only, and is found again`() throws {
-        let server = try RedisServer(port: try RedisServer.freePort())
+        let server = try RedisServer(port: try freePort())
         let relay = try Relay(to: try #require(server.port))
         let test = try TestClient(RedisSettings(address: .host("127.0.0.1", port: relay.port)))
         test.follow("news")

@@ -43,9 +43,6 @@ package final class RedisServer {
 
     deinit { kill() }
 
-    /// Returns a port that was free just now.
-    package static func freePort() throws -> UInt16 { try WireListener().port }
-
     /// Starts it, again after `kill`, and waits until it accepts commands.
     package func start() throws {
         guard let program = Self.program else { throw CannotStart(description: Self.absence) }

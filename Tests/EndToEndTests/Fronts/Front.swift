@@ -29,13 +29,6 @@ enum Front: String, CaseIterable, CustomTestStringConvertible {
         }
     }
 
-    /// Returns a port that is free, or was a moment ago.
-    static func freePort() throws -> UInt16 {
-        let holder = try Origin.closing { _ in nil }
-        defer { holder.stop() }
-        return holder.port
-    }
-
     /// The block of the document that configures it.
     private func documentedConfiguration() throws -> String {
         let (language, heading) =

@@ -38,7 +38,7 @@ internal import Testing
                 }
             }
             proxy = try ServedProxy(origin, in: TemporaryFolder())
-            port = try Front.freePort()
+            port = try freePort()
             self.front = front
             process = try front.start(
                 port: port, before: proxy.port, certificates, in: folder, change: change)

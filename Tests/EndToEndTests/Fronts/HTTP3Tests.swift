@@ -56,7 +56,7 @@ internal import Testing
     func `deltas reach a client of HTTP/3 through Caddy, and it can claim no address`(inside: String) throws {
         let certificates = try TestCertificates()
         guard let client = try Self.client(trusting: certificates) else { return }
-        let (origin, folder, port) = (try Self.feed(), try TemporaryFolder(), try Front.freePort())
+        let (origin, folder, port) = (try Self.feed(), try TemporaryFolder(), try freePort())
         let proxy = try ServedProxy(origin, in: TemporaryFolder())
         let caddy = try Front.caddy.start(
             port: port, before: proxy.port, by: inside == "HTTP/2" ? "h2c://" : "", certificates, in: folder)
@@ -95,7 +95,7 @@ internal import Testing
         let certificates = try TestCertificates()
         guard let client = try Self.client(trusting: certificates) else { return }
         let (origin, folder) = (try Self.feed(), try TemporaryFolder())
-        let (secure, plain, quic) = (try Front.freePort(), try Front.freePort(), try Front.freePort())
+        let (secure, plain, quic) = (try freePort(), try freePort(), try freePort())
         let documented = try Documentation.blocks("yaml", of: "deploy/FRONTS.md", under: "## HTTP/3")[0]
         let settings = try Front.replaced(
             [

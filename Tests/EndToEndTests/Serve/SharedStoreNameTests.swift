@@ -34,7 +34,7 @@ struct SharedStoreNameTests {
 
     @Test(.enabled(if: isAllowed, "hosts of its own need namespaces"), arguments: addresses)
     func `a shared store is found at whichever address of its name it is`(address: String) throws {
-        let port = try RedisServer.freePort()
+        let port = try freePort()
         let server = try RedisServer(["--bind", address], port: port)
         let folder = try TemporaryFolder()
         let proxy = try ServedProxy(

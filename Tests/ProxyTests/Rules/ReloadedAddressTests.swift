@@ -4,13 +4,6 @@ internal import Testing
 
 @testable import Proxy
 
-/// A port of this machine that was free a moment ago.
-func freePort() throws -> UInt16 {
-    let origin = try Origin([UInt8]())
-    origin.stop()
-    return origin.port
-}
-
 private let old = Feed.bytes(version: 0, items: 40)
 
 /// Which addresses a reload may take over, and from whom.
