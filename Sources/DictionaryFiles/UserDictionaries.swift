@@ -92,11 +92,8 @@ package actor UserDictionaries {
         return folder.exists && !record.dictionary.cameStale
     }
 
-    /// Removes a dictionary; a newer one with the same match stays.
-    package func remove(_ dictionary: CachedDictionary) {
-        find()
-        current?.folder.remove(dictionary)
-    }
+    /// Removes a dictionary that was found here; a newer one with the same match stays.
+    package func remove(_ dictionary: CachedDictionary) { current?.folder.remove(dictionary) }
 
     package func removeAll(of origin: String) {
         for record in records() where record.dictionary.url.hasPrefix(origin + "/") {

@@ -24,6 +24,8 @@ struct ScriptedServerTests {
                         switch words.first {
                         case "HELLO": text = hello
                         case "PING" where words.count == 1: text = "+PONG\r\n"
+                        // The client asks once for itself, and what comes behind waits for this reply.
+                        case "INFO": text = "$0\r\n\r\n"
                         default: text = reply(words)
                         }
                         if let text { socket.send(text) }
@@ -374,9 +376,13 @@ struct ScriptedServerTests {
         throws
     {
         let folder = try TemporaryFolder()
-        // Room for one connection that is not accepted yet, and the client makes several.
+        // Room for one connection that is not accepted yet, which that of another client takes. One of this client would have no
+        // reply, and another cause is reported only a minute later.
         let listener = try WireListener(path: folder.file("s"), backlog: 0)
-        let test = try TestClient(RedisSettings(address: .unix(path: folder.file("s"))), isAwaited: false)
+        let settings = RedisSettings(address: .unix(path: folder.file("s")))
+        let other = try TestClient(settings, isAwaited: false)
+        try waitUntil("there is no room") { other.client.counts.connections > 0 }
+        let test = try TestClient(settings, isAwaited: false)
         try test.waitForReport("no connection within")
         Self.serve(listener) { _ in "+OK\r\n" }
         try waitUntil("all connections are there: \(test.reports)") { test.isWhole }

@@ -102,19 +102,12 @@ package final class Listener: Handler {
 
     private func admit(_ descriptor: consuming Descriptor, from endpoint: Endpoint?, _ core: EventLoop.Core) {
         application.count(.accepted)
-        let isWithinLimit = count.enter(limit: settings.connectionsMax)
-        if !isWithinLimit, settings.tls != nil {
-            // A refusal in words would need a handshake first and is not worth it.
-            application.refuseSilently(.tooManyConnections, from: endpoint)
-            return
+        guard count.enter(limit: settings.connectionsMax) else {
+            return refuse(descriptor, from: endpoint, .tooManyConnections, core)
         }
-        if let accepts = settings.acceptsProxyHeader, isWithinLimit {
+        if let accepts = settings.acceptsProxyHeader {
             guard accepts(endpoint) else { return refuseHeader(from: endpoint) }
             return awaitHeader(descriptor, from: endpoint, core)
-        }
-        guard isWithinLimit else {
-            guard count.enterRefused() else { return }
-            return refuse(descriptor, from: endpoint, .tooManyConnections, core)
         }
         serve(descriptor, from: endpoint, core)
     }
@@ -130,8 +123,6 @@ package final class Listener: Handler {
             let free = settings.connectionsMax - count.current + 1
             guard limit.count.enter(client, limit: limit.countMax, free: free) else {
                 count.leave()
-                if settings.tls != nil { application.refuseSilently(.tooManyConnectionsOfClient, from: peer) }
-                guard settings.tls == nil, count.enterRefused() else { return finishStopping() }
                 return refuse(descriptor, from: peer, .tooManyConnectionsOfClient, core)
             }
             counted = (client, limit.count)
@@ -151,10 +142,15 @@ package final class Listener: Handler {
         if isStopping { connection.stop() }
     }
 
-    /// Sends a refusal to a connection that is not admitted, and ends it.
+    /// Ends a connection that is not admitted: with a response if there is no TLS and not too many others get one.
     private func refuse(
         _ descriptor: consuming Descriptor, from peer: Endpoint?, _ refusal: Refusal, _ core: EventLoop.Core
     ) {
+        // With TLS a response would need a handshake first, and is not worth it.
+        guard settings.tls == nil, count.enterRefused() else {
+            application.refuseSilently(refusal, from: peer)
+            return finishStopping()
+        }
         let facts = ConnectionFacts(peer: peer, settings, core)
         let connection = open(PlainTransport(descriptor), facts, core)
         refused.insert(ObjectIdentifier(connection))

@@ -70,13 +70,23 @@ struct ServerRefusalTests {
         withExtendedLifetime(served) {}
     }
 
-    @Test func `of those who are refused at a time 32 are told, and the others are closed`() throws {
+    @Test(arguments: [Refusal.tooManyConnections, .tooManyConnectionsOfClient])
+    func `of those who are refused at a time 32 are told, the others are closed, and each is counted`(
+        refusal: Refusal
+    ) throws {
         var settings = ServerSettings()
-        settings.connectionsMax = 0
+        if refusal == .tooManyConnections {
+            settings.connectionsMax = 0
+        } else {
+            let count = ClientConnectionCount()
+            settings.clientLimit = ClientConnectionLimit(countMax: 0, count: count) { _ in 1 }
+        }
         let server = try TestServer(settings) { $0.answer("ok") }
         let told = try (0..<32).map { _ in try server.connect() }
         for peer in told { #expect(peer.readHead().hasPrefix("HTTP/1.1 503 ")) }
-        #expect(try server.connect().readToEnd().text == "", "the others linger")
+        for _ in 0..<3 { #expect(try server.connect().readToEnd().text == "", "the others linger") }
+        server.sync()
+        #expect(server.journal.all == Array(repeating: "refuse \(refusal)", count: 35))
         withExtendedLifetime(told) {}
     }
 

@@ -153,7 +153,7 @@ struct IndexTables: ~Copyable, Sendable {
 
     func isTaken(_ place: Int32) -> Bool { records[Int(place)].chain >= 0 }
 
-    /// Returns the second at which the version at a place expires, unless a Link names it.
+    /// Returns `Version.expiry` of the version at a place; one without an object has no pin (see `mustStay`).
     func expiry(at place: Int32) -> Int {
         let record = records[Int(place)]
         if record.inUse >= 0 { return inUse[Int(record.inUse)].version.expiry }

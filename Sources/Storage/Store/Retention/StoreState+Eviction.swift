@@ -143,12 +143,12 @@ extension StoreState {
 
     /// Returns the version that goes first when room is short; the table "What goes when" in Rules has what else goes.
     ///
-    /// Versions that a Link names, and those that `isKept` accepts, stay. Of the others goes
+    /// Versions that a Link names, which are public, and those that `isKept` accepts, stay. Of the others goes
     /// 1. for `.versions`: another version of the newest body, then the first of the chain by standing. Clients hold a
     ///    body whatever its URL was, so a query that changes with every request does not displace what they hold.
     /// 2. for `.probation` and `.authority`: the first by standing of the chain of this class that was wanted least lately.
     /// 3. for `.size`: as for `.probation`, then as for `.authority`, then the first of the store by standing.
-    /// 4. for `.private`: the first of `PrivateOrder`.
+    /// 4. for `.private`: the first of `PrivateOrder`, also one that `isKept` accepts.
     ///
     /// By standing, newcomers go first, then unheld, spent and held versions. Within a standing, the version goes first
     /// that was neither offered nor advertised for the longest time (see `Retention`).
