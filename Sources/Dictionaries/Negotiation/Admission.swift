@@ -3,7 +3,7 @@ package enum Admission {
     /// Returns the reason why the response must not become a version; nil if it may.
     ///
     /// The body need not have come: `VersionCopy` bounds one of unknown length by `bodyBytesMax`, and
-    /// `DictionaryStore.bodyBytesMax` bounds every body by its share of the store.
+    /// `StoreAdmission.bodyBytesMax` bounds every body by its share of the store.
     package static func obstacle(
         request: RequestFacts, response: ResponseFacts, policy: RoutePolicy
     ) -> Reason? {

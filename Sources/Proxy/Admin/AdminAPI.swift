@@ -31,7 +31,8 @@ struct AdminAPI: Sendable {
 
     private func chains(_ query: ChainQuery) -> AdminResponse {
         let now = SystemClock.unixSeconds
-        let listing = status.context.store.chains(by: query.order, offset: query.offset, limit: query.limit)
+        let listing = ChainListing(
+            of: status.context.store, by: query.order, offset: query.offset, limit: query.limit)
         return .json(ChainReports(listing, query, now: now))
     }
 

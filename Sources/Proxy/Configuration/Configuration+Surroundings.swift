@@ -94,7 +94,7 @@ extension Configuration {
     private mutating func checkStorePath(_ reader: inout SettingsReader) {
         let position = reader.position(of: "store.path", "store")
         do throws(StoreError) {
-            try DictionaryStore.check(path: store.path)
+            try StoreFile.check(path: store.path)
         } catch {
             return reader.report("store.path: \(error)", at: position)
         }

@@ -16,7 +16,7 @@ extension ProxyContext {
     }
 
     private func purgeHere(_ order: PurgeOrder, isDryRun: Bool = false) -> Purged {
-        store.purge([Purge(order, routes: shared.currentRoutes.withLock { $0 })], isDryRun: isDryRun)
+        store.upkeep.purge([Purge(order, routes: shared.currentRoutes.withLock { $0 })], isDryRun: isDryRun)
     }
 
     /// Returns the owner that a user is on each private route whose identity has these items, and no others.

@@ -33,7 +33,7 @@ extension ProxyContext {
         let store: DictionaryStore
         do throws(StoreError) {
             // First, so that no key is made beside the file of another program.
-            try DictionaryStore.check(path: settings.path)
+            try StoreFile.check(path: settings.path)
             storeConfiguration.privateRows = try privateRows(configuration, log: log)
             store = try DictionaryStore(configuration: storeConfiguration)
         } catch {

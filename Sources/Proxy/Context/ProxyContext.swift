@@ -78,7 +78,7 @@ package final class ProxyContext: Sendable {
     /// Removes expired versions, refreshes certificates and has dictionaries learned; called every second.
     func maintain() {
         shared.maintenance.async { [store, tls, report, learned, learningTerms] in
-            store.sweep(now: SystemClock.unixSeconds)
+            store.upkeep.sweep(now: SystemClock.unixSeconds)
             tls.refresh(report)
             learned.keepUp(learningTerms, now: SystemClock.unixSeconds)
         }

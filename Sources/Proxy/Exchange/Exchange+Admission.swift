@@ -113,7 +113,7 @@ extension Exchange {
         {
         case .newest(let version):
             noteOffered(version, response.offerForm)
-            if let head = response.headToKeep { context.store.keep(head: head, of: version, now: now) }
+            if let head = response.headToKeep { context.store.demand.keep(head: head, of: version, now: now) }
             return target.offer
         case .elsewhere(let version):
             noteOffered(version, response.offerForm)
@@ -121,7 +121,7 @@ extension Exchange {
         case .nothing: return nil
         case .admission: break
         }
-        try context.store.admit(
+        try context.store.admission.admit(
             VersionCandidate(
                 body, key: target.key, policy: admissionPolicy(for: target), etag: encounter.etag,
                 contentType: response.facts.contentType, isUpstreamMatch: target.isUpstreamMatch,
@@ -168,7 +168,7 @@ extension Exchange {
         guard gainsPromise(target, draft.response) else { return nil }
         let slot: AdmissionSlot
         do throws(AdmissionRefusal) {
-            slot = try context.store.reserve(
+            slot = try context.store.admission.reserve(
                 target.key, bytes: draft.response.facts.bodyBytes, policy: admissionPolicy(for: target),
                 for: share.use.copies)
         } catch {
@@ -226,7 +226,7 @@ extension Exchange {
             slot: slot, wasOffered: true)
         guard (try? admit(candidate, &response)) != nil else { return }
         if let id = promise.id, let target = response.target {
-            context.store.promise(
+            context.store.admission.promise(
                 id, of: whole.digest, in: target.key.chainKey,
                 network: Route.network(of: linkClient.address) ?? 0)
         }
@@ -273,8 +273,8 @@ extension Exchange {
 
     func noteOffered(_ version: Storage.Version, _ form: OfferForm) {
         let now = SystemClock.unixSeconds
-        guard form == .inBand else { return context.store.touch(version, now: now) }
-        context.store.offered(version, over: replaceableVersion, now: now)
+        guard form == .inBand else { return context.store.demand.touch(version, now: now) }
+        context.store.demand.offered(version, over: replaceableVersion, now: now)
     }
 }
 

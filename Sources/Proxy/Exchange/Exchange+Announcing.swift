@@ -36,7 +36,7 @@ extension Exchange {
             let version = proxy.index.version(target.key, digest: body.digest),
             isProven || version.isProvenPublic
         {
-            context.store.provePublic(version)
+            context.store.demand.provePublic(version)
             if route.learnsBuilt, let chain = route.builtChain(authority: version.chainKey.authority) {
                 context.learned.noteProven(version, of: chain)
             }

@@ -60,7 +60,7 @@ extension Exchange {
         guard entitlement.mayUseDictionaries else { return report(self, .unknown) }
         if let version = knownVersion(digest) { return read(version, report) }
         if let memory = context.sharedMemory, ask(memory, for: digest, report) { return report(self, .asked) }
-        context.store.countUnknown()
+        context.store.demand.countUnknown()
         report(self, .unknown)
     }
 
@@ -79,7 +79,7 @@ extension Exchange {
         guard let version = publicVersion(digest) ?? builtVersion(digest) ?? provenVersion(digest) else {
             return nil
         }
-        context.store.advertised(version, now: SystemClock.unixSeconds)
+        context.store.demand.advertised(version, now: SystemClock.unixSeconds)
         recordUser(of: version)
         return version
     }
@@ -95,7 +95,7 @@ extension Exchange {
         return memory.ask(name, for: linkClient.address ?? 0, on: core) { _ in
             exchange.perform { exchange in
                 if let version = exchange.knownVersion(digest) { return exchange.read(version, report) }
-                exchange.context.store.countUnknown()
+                exchange.context.store.demand.countUnknown()
                 report(exchange, .unknown)
             }
         }
@@ -141,7 +141,7 @@ extension Exchange {
             let version = proxy.index.version(chain: proof.chain, digest: digest)
         else { return nil }
         // From now on the id stands in the version's row here, too.
-        if let promise = proof.foreign { context.store.keep(promise, of: version) }
+        if let promise = proof.foreign { context.store.admission.keep(promise, of: version) }
         return version
     }
 

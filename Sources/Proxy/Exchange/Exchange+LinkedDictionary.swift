@@ -17,10 +17,10 @@ extension Exchange {
             draft.response.head.headers.append(.useAsDictionary, offer.serialized)
             proxy.metrics.counters.offers.add()
             findDictionary(for: linked)
-            context.store.offered(linked.version, over: dictionary.version, now: now)
+            context.store.demand.offered(linked.version, over: dictionary.version, now: now)
         } else {
             findDictionary(for: linked)
-            context.store.touch(linked.version, now: now)
+            context.store.demand.touch(linked.version, now: now)
         }
         if isNotModified(draft.response) {
             makeNotModified(&draft)
@@ -44,7 +44,7 @@ extension Exchange {
             proxy.index.version(chain: linked.version.chainKey, digest: digest)
             ?? proxy.index.find(digest: digest, authority: authority, url: resource.url)
         guard let found else { return dictionary = .unknown }
-        context.store.advertised(found, now: SystemClock.unixSeconds)
+        context.store.demand.advertised(found, now: SystemClock.unixSeconds)
         read(found) { $0.dictionaryChanged(to: $1) }
     }
 

@@ -54,7 +54,7 @@ extension Exchange {
                 noteOffer(edits, draft.response)
                 noteOffered(version, draft.response.offerForm)
             } else {
-                context.store.touch(version, now: SystemClock.unixSeconds)
+                context.store.demand.touch(version, now: SystemClock.unixSeconds)
             }
         }
         if hasVary { ResponseEdits.mergeVary(&draft.response.head.headers, variation(for: audience)) }

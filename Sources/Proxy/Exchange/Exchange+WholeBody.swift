@@ -239,7 +239,7 @@ extension Exchange {
     /// The clients that may share the deltas of this request.
     var deltaScope: DeltaScope {
         guard let version = dictionary.version else { return .public }
-        return route.hasBuilt(version) ? .built : context.store.deltaScope(of: version.chainKey)
+        return route.hasBuilt(version) ? .built : version.chainKey.deltaScope(context.store.keys)
     }
 
     private func noteAsker(_ response: UpstreamResponse, bodyBytes: Int, _ result: CodingJob.Result) {

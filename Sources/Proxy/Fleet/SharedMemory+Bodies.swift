@@ -112,7 +112,7 @@ extension SharedMemory {
         }
         let told = state.withLock { $0.index.takeHolders(of: name) }
         do throws(AdmissionRefusal) {
-            let version = try store.adopt(record, told: told, now: SystemClock.unixSeconds)
+            let version = try store.sharing.adopt(record, told: told, now: SystemClock.unixSeconds)
             note(version, as: name)
             end(name, urgency, .hit, version)
         } catch {

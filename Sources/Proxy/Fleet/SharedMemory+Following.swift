@@ -22,11 +22,11 @@ extension SharedMemory {
 
     /// Begins to follow the other nodes and to share versions; after the start of the client.
     func start() {
-        store.share(
+        store.sharing.share(
             with: StoreListener(
                 admitted: { [weak self] version, candidate in
                     guard let self else { return }
-                    publish([store.sharable(version, candidate)])
+                    publish([SharableVersion(version, candidate, store.keys)])
                 },
                 established: { [weak self] chain in
                     guard let self else { return }
@@ -125,7 +125,7 @@ extension SharedMemory {
             return state.index.insert(news, now: announcedAt)
         }
         guard isNew, announcedAt > now - 10, let chain = news.chain,
-            store.isInDemand(chain, since: now - 3600),
+            store.sharing.isInDemand(chain, since: now - 3600),
             following.withLock({ $0.noteNewest(news.name, of: chain, now: Self.nowMilliseconds) })
         else { return }
         // Within this time this node has mostly got the same body from its upstream.
@@ -143,8 +143,8 @@ extension SharedMemory {
     private func fetchNewest(of chain: ChainKey) {
         let turn = following.withLock { following in
             following.takeNewest(
-                of: chain, isHere: { store.version($0, chain: chain) != nil },
-                isUsed: { store.version($0, chain: chain)?.lastDeltaBytes != nil },
+                of: chain, isHere: { store.sharing.version($0, chain: chain) != nil },
+                isUsed: { store.sharing.version($0, chain: chain)?.lastDeltaBytes != nil },
                 bytes: { name in state.withLock { $0.index.news(of: name)?.bytes ?? 0 } },
                 now: Self.nowMilliseconds)
         }
@@ -168,7 +168,7 @@ extension SharedMemory {
 
     /// Writes the versions of a chain that has left its probation, or lengthens their lives.
     private func publish(established chain: ChainKey) {
-        let versions = store.sharable(of: chain)
+        let versions = store.sharing.sharable(of: chain)
         renew(versions.compactMap { $0.name(commonKeys) })
         publish(versions)
     }
@@ -187,24 +187,24 @@ extension SharedMemory {
     /// Returns this node's version of a name.
     private func version(_ name: SharedName) -> Storage.Version? {
         guard name.isSealed else {
-            return store.version(name, chain: state.withLock { $0.index.news(of: name)?.chain })
+            return store.sharing.version(name, chain: state.withLock { $0.index.news(of: name)?.chain })
         }
         let row = state.withLock { $0.sealedRows.value(name) }
-        return row.flatMap { store.version(row: $0) }.flatMap {
-            store.name(of: $0, commonKeys) == name ? $0 : nil
+        return row.flatMap { store.sharing.version(row: $0) }.flatMap {
+            $0.sharedName(commonKeys) == name ? $0 : nil
         }
     }
 
     private func publish(stored version: Storage.Version) {
         store.load(version) { [weak self] body in
             guard let self, let body else { return }
-            publish([store.sharable(version, body)])
+            publish([store.sharing.sharable(version, body)])
         }
     }
 
     /// Writes the held versions of this node that no announcement names: after a start, an outage or a loss.
     private func repeatUnknown() {
-        let versions = store.versionsToShare(max: Self.repeatedMax)
+        let versions = store.sharing.versionsToShare(max: Self.repeatedMax)
         // Nodes that begin at different times see each other's announcements, and write less.
         let round = following.withLock { $0.beginRepetition() }
         repeatNext(versions[...], round: round, afterMilliseconds: .random(in: 0...2000))
@@ -230,7 +230,7 @@ extension SharedMemory {
         var room = publications.withLock { $0.room } / 2
         var (rest, count) = (versions, 0)
         while count < Self.repeatedBatch, room > 0, let version = rest.popFirst() {
-            guard let name = store.name(of: version, commonKeys) else { continue }
+            guard let name = version.sharedName(commonKeys) else { continue }
             note(version, as: name)
             if repeatPromises(of: version) { count += 1 }
             guard !state.withLock({ $0.index.contains(name) }) else { continue }
@@ -253,7 +253,7 @@ extension SharedMemory {
             let isFormer = isFormer(entry)
             for demand in entry.fields.flatMap(SharedDemand.read) {
                 if let version = version(demand.name) {
-                    if !isFormer { store.add(demand, to: version) }
+                    if !isFormer { store.sharing.add(demand, to: version) }
                 } else {
                     state.withLock { _ = $0.index.add(demand) }
                 }
@@ -300,7 +300,7 @@ extension SharedMemory {
         guard client.isAvailable, client.isBackgroundAvailable else { return }
         var demands: [SharedDemand] = []
         for _ in 0..<Self.demandBatches {
-            let some = store.takeDemand(max: Self.demandBatch, keys: commonKeys)
+            let some = store.sharing.takeDemand(max: Self.demandBatch, keys: commonKeys)
             guard !some.isEmpty else { continue }
             append(demand: SharedDemand.fields(of: some)) { [weak self] in self?.giveBack(some) }
             // A chain in probation lives longer once it is established.
@@ -317,7 +317,7 @@ extension SharedMemory {
         work.async { [weak self] in
             guard let self else { return }
             for demand in demands {
-                if let version = version(demand.name) { store.giveBack(demand, of: version) }
+                if let version = version(demand.name) { store.sharing.giveBack(demand, of: version) }
             }
         }
     }

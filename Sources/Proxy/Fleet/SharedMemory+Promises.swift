@@ -69,7 +69,7 @@ extension SharedMemory {
     /// Announces those ids of a version again that no announcement names, or all; returns true if there are some.
     @discardableResult
     func repeatPromises(of version: Storage.Version, all: Bool = false) -> Bool {
-        let promises = store.promises(of: version)
+        let promises = store.sharing.promises(of: version)
         guard !promises.isEmpty else { return false }
         let some = state.withLock { state in
             promises.filter { all || !state.promises.contains($0.tag) }

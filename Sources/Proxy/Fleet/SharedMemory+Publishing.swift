@@ -188,7 +188,7 @@ extension SharedMemory {
     private func takeHolders(of version: Storage.Version, as name: SharedName) {
         note(version, as: name)
         guard let told = state.withLock({ $0.index.takeHolders(of: name) }) else { return }
-        store.add(told, to: version)
+        store.sharing.add(told, to: version)
     }
 
     /// Notes where a sealed version is.

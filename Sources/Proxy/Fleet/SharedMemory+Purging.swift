@@ -155,7 +155,7 @@ extension SharedMemory {
         purging.asyncAfter(deadline: .now() + .milliseconds(Self.purgeMilliseconds)) { [weak self] in
             guard let self else { return }
             let due = purges.withLock { $0.waiting.takeAll() }
-            delete(takeKeys(due, removed: store.purge(due).versions))
+            delete(takeKeys(due, removed: store.upkeep.purge(due).versions))
         }
     }
 
@@ -171,7 +171,7 @@ extension SharedMemory {
     /// Forgets versions, and returns their keys: those that this node has removed, and all others that it knows of.
     private func takeKeys(_ due: [Purge], removed: [Storage.Version]) -> [[UInt8]] {
         let own = removed.compactMap { version in
-            store.name(of: version, commonKeys).map { (name: $0, bytes: version.bytes) }
+            version.sharedName(commonKeys).map { (name: $0, bytes: version.bytes) }
         }
         let now = SystemClock.unixMicroseconds
         let ownNames = Set(own.map(\.name))

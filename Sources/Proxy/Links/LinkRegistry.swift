@@ -179,7 +179,7 @@ final class LinkRegistry: Sendable {
     private func goesOnNaming(_ current: Version, lifeSeconds: Int, now: Int) -> Bool {
         guard now < current.pinnedUntil - life(of: current, atMost: lifeSeconds) else { return false }
         state.withLock { $0.watch(current, lifeSeconds: lifeSeconds, now: now) }
-        store.touch(current, now: now)
+        store.demand.touch(current, now: now)
         return true
     }
 
@@ -207,7 +207,7 @@ final class LinkRegistry: Sendable {
         state.withLock { _ = $0.builtFor.insert(authority) }
         let candidate = VersionCandidate(
             body, key: key, policy: policy, contentType: BuiltDictionary.contentType)
-        return try? store.admit(candidate, begunAt: begunAt, isOffered: false, now: now)
+        return try? store.admission.admit(candidate, begunAt: begunAt, isOffered: false, now: now)
     }
 
     /// Returns true if a host may have a built dictionary.
@@ -277,7 +277,8 @@ final class LinkRegistry: Sendable {
     private func name(_ version: Version, replacing former: Version?, lifeSeconds: Int, now: Int) -> Bool {
         let formerWorth = former.flatMap { former in state.withLock { $0.worths[former.id] } }
         let worth = NamedWorth(namedAt: now, lifeSeconds: lifeSeconds, replacing: formerWorth)
-        guard store.name(version, replacing: former, until: now + 2 * worth.lifeSeconds, now: now) else {
+        guard store.demand.name(version, replacing: former, until: now + 2 * worth.lifeSeconds, now: now)
+        else {
             return false
         }
         state.withLock { state in

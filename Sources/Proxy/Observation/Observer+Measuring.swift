@@ -10,7 +10,7 @@ extension Observer {
         let seen = response.seen
         var held: ObservedClients.Held?
         if case .holding(let found) = visit { held = found }
-        if let held { store.advertised(held.version, now: seen.seconds) }
+        if let held { store.demand.advertised(held.version, now: seen.seconds) }
         let decision = decide(response, held, dictionary)
         var delta: CodingJob.Result?
         if decision.coding.usesDictionary, let held, let dictionary {
@@ -53,7 +53,7 @@ extension Observer {
         var job = CodingJob(
             bytes: response.body.bytes, newest: nil, needsDigest: true, coding: coding,
             dictionary: dictionary,
-            scope: store.deltaScope(of: version.chainKey), route: seen.route,
+            scope: version.chainKey.deltaScope(store.keys), route: seen.route,
             levels: seen.asked.compression.levels,
             resources: self.coding)
         job.identity = .known(response.body, isNewest: response.isNewest)
@@ -109,7 +109,7 @@ extension Observer {
             let plain = plainBytes(response)
         else { return nil }
         let outcome = coding.deltas.makeOnce(
-            response.body.bytes, over: dictionary, .dcz, in: store.deltaScope(of: version.chainKey))
+            response.body.bytes, over: dictionary, .dcz, in: version.chainKey.deltaScope(store.keys))
         return switch outcome {
         case .coded(let bytes): (bytes.count, plain)
         case .notShorter: (response.body.count, plain)
@@ -131,11 +131,11 @@ extension Observer {
             delta.map { $0.coded?.count ?? response.body.count } ?? held?.version.lastDeltaBytes
         switch encounter.outcome(in: store.reader(), now: seen.seconds) {
         case .newest(let version), .elsewhere(let version):
-            store.offered(version, over: held?.version, now: seen.seconds)
+            store.demand.offered(version, over: held?.version, now: seen.seconds)
             return version
         case .nothing: return nil
         case .admission:
-            return try? store.admit(
+            return try? store.admission.admit(
                 VersionCandidate(
                     response.body, key: response.key,
                     policy: seen.route.admission(to: response.key.chainKey, from: seen.asked.address),

@@ -114,7 +114,7 @@ final class Observer: Sendable {
             seen.asked.entitlement.obstacleToOffer(of: seen.facts) == nil
         else { return }
         guard let version = store.reader().version(seen.target.key, etag: tag) else { return }
-        store.touch(version, now: seen.seconds)
+        store.demand.touch(version, now: seen.seconds)
         clients.withLock { clients in
             guard case .holding(let held) = clients.visit(client, nowMilliseconds: seen.milliseconds),
                 held.version.chainKey == version.chainKey, held.version.digest == version.digest

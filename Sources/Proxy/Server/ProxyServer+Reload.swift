@@ -68,7 +68,7 @@ extension ProxyServer {
         status.adopt(context)
         context.shared.dictionariesOff.store(false, ordering: .relaxed)
         // Before the loops adopt it, hide the versions that no route makes any more.
-        context.store.restrict(to: context.routes.makes)
+        context.store.upkeep.restrict(to: context.routes.makes)
         context.shared.currentRoutes.withLock { $0 = context.routes }
         hand(context, change)
         names.adopt(context.upstreams)

@@ -112,13 +112,13 @@ package struct SimulatedDay {
             }
             while second < now {
                 second += 1
-                store?.sweep(now: second)
+                store?.upkeep.sweep(now: second)
             }
             if let store, outcome.requests % 64 == 0 {
                 let versions = store.statistics.versions
                 outcome.versionsMax = max(outcome.versionsMax, versions)
                 // The store writes in real time.
-                if store.statistics.pendingWrites > 2_000 { store.flush(timeoutSeconds: 60) }
+                if store.statistics.pendingWrites > 2_000 { store.upkeep.flush(timeoutSeconds: 60) }
             }
             if !hasRestarted, time > Double(scenario.seconds / 2) {
                 hasRestarted = true
@@ -198,7 +198,7 @@ package struct SimulatedDay {
             keys == nil
             ? reader?.find(digest: held.digest, authority: "api.example", url: PathAndQuery(path: "/feed"))
             : chain(of: held.digest).flatMap { reader?.version(chain: $0, digest: held.digest) }
-        if let found { store?.advertised(found, now: now) }
+        if let found { store?.demand.advertised(found, now: now) }
         return found
     }
 
@@ -223,7 +223,7 @@ package struct SimulatedDay {
         encounter.lifeSeconds = scenario.lifeSeconds
         switch encounter.outcome(in: reader, now: now) {
         case .newest(let known), .elsewhere(let known):
-            store.offered(known, over: former, now: now)
+            store.demand.offered(known, over: former, now: now)
             return true
         case .admission: return admit(current, encounter.key, to: client, over: former, now: now)
         case .nothing: return false
@@ -238,7 +238,7 @@ package struct SimulatedDay {
         var policy = AdmissionPolicy(versions: 1_000_000)
         // All made-up logins come from one network.
         policy.network = client.map { UInt16($0 % 1000) } ?? 1023
-        let admitted = try? store.admit(
+        let admitted = try? store.admission.admit(
             VersionCandidate(
                 current.body, key: key, policy: policy, contentType: "application/json"),
             over: former, now: now)

@@ -75,6 +75,13 @@ package struct SharedName: Hashable, Sendable {
     }
 }
 
+extension Version {
+    /// Returns its name in the shared store; nil where a key is missing.
+    package func sharedName(_ keys: StoreKeys?) -> SharedName? {
+        SharedName(chain: chainKey, digest: digest, keys: keys)
+    }
+}
+
 /// The names of everything that Dictum keeps in the shared store.
 ///
 /// The prefix has the version of the schema: a release with another one reads and writes other keys. Sealed versions

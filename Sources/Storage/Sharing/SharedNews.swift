@@ -156,6 +156,10 @@ package struct SharedDemand: Sendable, Equatable {
     /// The time of the last contact with a holder, in seconds since 1970; 0 if none came back.
     package let contact: UInt32
 
+    package init(name: SharedName, change: Int32, contact: UInt32) {
+        (self.name, self.change, self.contact) = (name, change, contact)
+    }
+
     /// The fields of an entry in the stream.
     package enum Entry {
         /// The holders of public versions.

@@ -45,17 +45,18 @@ package struct ChainListing: Sendable {
     package var `private` = Private()
 }
 
-extension DictionaryStore {
+extension ChainListing {
     /// The number of versions per chain whose holders are counted.
     package static let holdersCountedMax = 4_096
 
-    /// Returns a part of the chains in some order; linear in the number of chains.
+    /// Lists a part of a store's chains in some order; linear in the number of chains.
     ///
     /// Not on an event loop. Each lock is held for a thousand chains, or for one chain, so that no loop waits long.
-    package func chains(
-        by order: ChainListing.Order, offset: Int, limit: Int, now: Int = SystemClock.unixSeconds
-    ) -> ChainListing {
-        let index = memory.index
+    package init(
+        of store: DictionaryStore, by order: Order, offset: Int, limit: Int,
+        now: Int = SystemClock.unixSeconds
+    ) {
+        let (memory, index) = (store.memory, store.memory.index)
         var (ranks, listing) = index.rankedChains(by: order)
         listing.private.storedBytes = memory.state.withLock { $0.privateOrder.bytes }
         // Equal chains keep their order from page to page.
@@ -67,13 +68,13 @@ extension DictionaryStore {
             }
             let (holders, newestAt) = index.demand(of: versions, ofChainAt: rank.place)
             let key = record.chain.key
-            return ChainListing.Entry(
+            return Entry(
                 authority: key.authority, match: key.match, matchDest: key.matchDest,
                 needsID: key.scope == .unlisted, versions: record.count, holders: holders,
                 holdersPartial: record.count > versions.count, storedBytes: record.storedBytes,
                 newestAgeSeconds: newestAt.map { max(0, now - $0) },
                 wantedAgeSeconds: max(0, now - record.chain.wantedUntil))
         }
-        return listing
+        self = listing
     }
 }

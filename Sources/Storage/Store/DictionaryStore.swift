@@ -14,8 +14,12 @@ package final class DictionaryStore: Sendable {
     let writer: StoreWriter
     let loader: BodyLoader
 
-    /// The size above which a body is unpacked on the loader's queue, and not by its caller.
-    private static let unpackedAtOnceMax = 1 << 20
+    /// What makes bodies versions.
+    package let admission: StoreAdmission
+    /// What the requests of clients tell of versions.
+    package let demand: StoreDemand
+    /// What is done beside the requests.
+    package let upkeep: StoreUpkeep
 
     /// Opens or makes the database and builds the index; reads no bodies.
     ///
@@ -25,6 +29,9 @@ package final class DictionaryStore: Sendable {
         memory = StoreMemory(configuration)
         writer = StoreWriter(memory)
         loader = BodyLoader(memory, writer)
+        admission = StoreAdmission(memory: memory, writer: writer)
+        demand = StoreDemand(memory: memory, writer: writer)
+        upkeep = StoreUpkeep(memory: memory, writer: writer)
         let writer = writer
         let opening: Result<Void, StoreError> = writer.queue.sync {
             Result { () throws(StoreError) in try writer.start() }
@@ -32,18 +39,8 @@ package final class DictionaryStore: Sendable {
         try opening.get()
     }
 
-    /// Throws if what is at a path can be no store; blocks.
-    ///
-    /// The file is neither changed nor locked.
-    package static func check(path: String) throws(StoreError) {
-        guard path != ":memory:", let refusal = StoreFile.refusal(of: path) else { return }
-        throw refusal
-    }
-
-    var configuration: StoreConfiguration { memory.configuration }
-
     /// The keys of private routes, if the store was opened with them.
-    package var keys: StoreKeys? { configuration.keys }
+    package var keys: StoreKeys? { memory.configuration.keys }
 
     // MARK: Reading
 
@@ -52,16 +49,7 @@ package final class DictionaryStore: Sendable {
     }
 
     /// Returns the body of a version if it is in memory; never waits for the disk.
-    package func hotBody(of version: Version) -> Body? {
-        let name = version.bodyName
-        let (whole, packed) = memory.hot.withLock { hot in
-            let whole = hot.body(name)
-            return (whole, whole == nil ? hot.packed(name) : nil)
-        }
-        if let whole { return whole }
-        guard let packed, packed.count <= Self.unpackedAtOnceMax else { return nil }
-        return memory.unpack(packed, as: name)
-    }
+    package func hotBody(of version: Version) -> Body? { memory.hotBody(of: version) }
 
     /// Reads a body from disk, verifies its digest, and keeps it in memory; several callers share one read.
     ///
@@ -71,37 +59,14 @@ package final class DictionaryStore: Sendable {
         loader.load(version, completion: completion)
     }
 
-    /// Returns the clients that may get deltas made of the bodies of a chain.
-    package func deltaScope(of chain: ChainKey) -> DeltaScope {
-        guard let tag = chain.scope.tag else { return chain.scope == .unlisted ? .unlisted : .public }
-        return .private(chain: keys?.name(of: chain, tag) ?? tag.bytes)
-    }
-
     // MARK: Life
-
-    /// Waits until everything that is pending is on disk; returns false if the disk fails or time is up.
-    ///
-    /// Blocks: never call it on an event loop.
-    @discardableResult
-    package func flush(timeoutSeconds: Double = 5) -> Bool {
-        guard onWriter(within: timeoutSeconds, { $0.drain(isForced: true) }) else { return false }
-        return memory.state.withLock { $0.pending.count } == 0
-    }
-
-    /// Has the writer do something after what it is at, and waits for it; returns false if time is up before.
-    @discardableResult
-    func onWriter(within seconds: Double, _ work: @escaping @Sendable (StoreWriter) -> Void) -> Bool {
-        let item = DispatchWorkItem { [writer] in work(writer) }
-        writer.queue.async(execute: item)
-        return item.wait(timeout: .now() + seconds) == .success
-    }
 
     /// Flushes and closes the database; bodies in memory stay usable.
     ///
-    /// Blocks like `flush`, up to twice as long.
+    /// Blocks like `StoreUpkeep.flush`, up to twice as long.
     package func close(timeoutSeconds: Double = 5) {
-        flush(timeoutSeconds: timeoutSeconds)
-        onWriter(within: timeoutSeconds) { $0.close() }
+        upkeep.flush(timeoutSeconds: timeoutSeconds)
+        writer.onQueue(within: timeoutSeconds) { $0.close() }
     }
 
     /// Leaves the store to a waiting successor: writes what was offered, and releases the lock.
@@ -113,8 +78,8 @@ package final class DictionaryStore: Sendable {
         memory.isLeaving.store(true, ordering: .relaxed)
         let end = DispatchTime.now() + timeoutSeconds
         while memory.hot.withLock({ $0.reservedBytes }) > 0, DispatchTime.now() < end { usleep(5000) }
-        flush(timeoutSeconds: timeoutSeconds)
-        onWriter(within: timeoutSeconds) { $0.handOver() }
+        upkeep.flush(timeoutSeconds: timeoutSeconds)
+        writer.onQueue(within: timeoutSeconds) { $0.handOver() }
     }
 
     package var statistics: StoreStatistics {

@@ -56,6 +56,21 @@ final class StoreMemory: Sendable {
 
     // MARK: Bodies
 
+    /// The size above which a body is unpacked on the loader's queue, and not by its caller.
+    private static let unpackedAtOnceMax = 1 << 20
+
+    /// Returns the body of a version if it is in memory; never waits for the disk.
+    func hotBody(of version: Version) -> Body? {
+        let name = version.bodyName
+        let (whole, packed) = hot.withLock { hot in
+            let whole = hot.body(name)
+            return (whole, whole == nil ? hot.packed(name) : nil)
+        }
+        if let whole { return whole }
+        guard let packed, packed.count <= Self.unpackedAtOnceMax else { return nil }
+        return unpack(packed, as: name)
+    }
+
     /// Unpacks a body that is in memory, and keeps it whole as long as there is room.
     func unpack(_ packed: PackedBody, as name: BodyName) -> Body? {
         guard let body = try? packed.unpacked() else {
@@ -135,7 +150,7 @@ final class StoreMemory: Sendable {
 
     // MARK: Currency
 
-    /// Uses only versions that are current by this rule from now on; see `DictionaryStore.restrict`.
+    /// Uses only versions that are current by this rule from now on; see `StoreUpkeep.restrict`.
     func setCurrency(_ isCurrent: @escaping @Sendable (Version) -> Bool) {
         currency.withLock { $0 = CurrencyRule(isCurrent: isCurrent, number: $0.number + 1) }
     }

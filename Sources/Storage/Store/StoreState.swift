@@ -217,7 +217,7 @@ struct StoreState: ~Copyable, Sendable {
 
     // MARK: Names
 
-    /// Pins a version as the named one of its chain and variant; see `DictionaryStore.name`.
+    /// Pins a version as the named one of its chain and variant; see `StoreDemand.name`.
     mutating func name(
         _ version: Version, replacing former: Version?, until: Int, now: Int
     ) -> Bool {

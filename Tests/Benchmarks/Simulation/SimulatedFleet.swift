@@ -73,15 +73,14 @@ final class SimulatedFleet {
             reader = store.reader()
             guard isShared else { return }
             let unpublished = unpublished
-            store.share(
+            store.sharing.share(
                 with: StoreListener(
-                    admitted: { [weak store] version, candidate in
-                        guard let store else { return }
-                        unpublished.withLock { $0.append(store.sharable(version, candidate)) }
+                    admitted: { version, candidate in
+                        unpublished.withLock { $0.append(SharableVersion(version, candidate, nil)) }
                     },
                     established: { [weak store] chain in
                         guard let store else { return }
-                        unpublished.withLock { $0 += store.sharable(of: chain) }
+                        unpublished.withLock { $0 += store.sharing.sharable(of: chain) }
                     }))
         }
     }
@@ -144,7 +143,7 @@ final class SimulatedFleet {
             visit(by: client, second: second)
             if outcome.requests % 64 == 0 {
                 for node in nodes where node.store.statistics.pendingWrites > 2_000 {
-                    node.store.flush(timeoutSeconds: 60)
+                    node.store.upkeep.flush(timeoutSeconds: 60)
                 }
             }
         }
@@ -195,7 +194,7 @@ final class SimulatedFleet {
         let url = PathAndQuery(path: "/feed")
         let local = node.reader.find(digest: digest, authority: chain.authority, url: url)
         if let local {
-            node.store.advertised(local, now: now)
+            node.store.demand.advertised(local, now: now)
             return local
         }
         guard isRedisUp,
@@ -206,7 +205,7 @@ final class SimulatedFleet {
         let isLate = clients.happens(percent: Self.latePercent)
         guard let version = fetch(name, to: node, now: now), !isLate else { return nil }
         outcome.fromRedis += 1
-        node.store.advertised(version, now: now)
+        node.store.demand.advertised(version, now: now)
         return version
     }
 
@@ -217,7 +216,8 @@ final class SimulatedFleet {
             return nil
         }
         outcome.bytesFromRedis += recordBytes
-        return try? node.store.adopt(record, holders: max(0, holders[name] ?? 0), now: now)
+        let told = SharedDemand(name: name, change: Int32(max(0, holders[name] ?? 0)), contact: 0)
+        return try? node.store.sharing.adopt(record, told: told, now: now)
     }
 
     /// Returns whether the response offers its body, by the same rules as the proxy.
@@ -226,7 +226,7 @@ final class SimulatedFleet {
     ) -> Bool {
         if let former, let deltaBytes { former.recordDelta(bytes: deltaBytes) }
         if let known = node.reader.version(chain: chain, digest: body.digest) {
-            node.store.offered(known, over: former, now: now)
+            node.store.demand.offered(known, over: former, now: now)
             return true
         }
         if let former,
@@ -240,7 +240,7 @@ final class SimulatedFleet {
         let candidate = VersionCandidate(
             body, key: VersionKey(chain: chain, url: "/feed0", variant: ""), policy: policy,
             contentType: "application/json")
-        return (try? node.store.admit(candidate, over: former, now: now)) != nil
+        return (try? node.store.admission.admit(candidate, over: former, now: now)) != nil
     }
 
     // MARK: Redis
@@ -271,7 +271,8 @@ final class SimulatedFleet {
     }
 
     private func heed(_ news: SharedNews, by node: Node, isOwn: Bool, now: Int) {
-        guard node.index.insert(news, now: now), !isOwn, node.store.isInDemand(chain, since: now - 3600)
+        guard node.index.insert(news, now: now), !isOwn,
+            node.store.sharing.isInDemand(chain, since: now - 3600)
         else { return }
         node.newest = (news.name, now + 1)
     }
@@ -281,10 +282,10 @@ final class SimulatedFleet {
     private func tick(_ second: Int) throws {
         let now = start + second
         for node in nodes where node.returnsAt == nil {
-            node.store.sweep(now: now)
+            node.store.upkeep.sweep(now: now)
             if let newest = node.newest, newest.second <= now, node.fetchesAt <= now {
                 node.newest = nil
-                if isRedisUp, node.store.version(newest.name, chain: chain) == nil {
+                if isRedisUp, node.store.sharing.version(newest.name, chain: chain) == nil {
                     node.noteFetch(fetch(newest.name, to: node, now: now), now: now)
                 }
             }
@@ -307,14 +308,14 @@ final class SimulatedFleet {
     /// Exchanges the changes of holder counts.
     private func tellHolders(_ second: Int) {
         for node in nodes where node.returnsAt == nil {
-            let changes = node.store.takeDemand(max: 2000, keys: nil)
+            let changes = node.store.sharing.takeDemand(max: 2000, keys: nil)
             guard !changes.isEmpty else { continue }
             outcome.commands += 1
             for change in changes {
                 holders[change.name, default: 0] += Int(change.change)
                 for other in nodes where other !== node && other.returnsAt == nil {
-                    if let version = other.store.version(change.name, chain: chain) {
-                        other.store.add(change, to: version)
+                    if let version = other.store.sharing.version(change.name, chain: chain) {
+                        other.store.sharing.add(change, to: version)
                     }
                 }
                 if change.change < 0 { superseded.append((change.name, second + Self.supersededSeconds)) }
@@ -333,11 +334,11 @@ final class SimulatedFleet {
 
     /// Writes the held versions that no announcement names, after an outage.
     private func repeatUnknown(of node: Node, now: Int) {
-        let versions = node.store.versionsToShare(max: 10_000).filter { version in
-            node.store.name(of: version, nil).map { !node.index.contains($0) } ?? false
+        let versions = node.store.sharing.versionsToShare(max: 10_000).filter { version in
+            version.sharedName(nil).map { !node.index.contains($0) } ?? false
         }
         let bodies = versions.compactMap { version in
-            node.store.hotBody(of: version).map { node.store.sharable(version, $0) }
+            node.store.hotBody(of: version).map { node.store.sharing.sharable(version, $0) }
         }
         node.unpublished.withLock { $0 += bodies }
         publish(from: node, now: now)

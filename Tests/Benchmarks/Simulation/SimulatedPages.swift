@@ -100,8 +100,8 @@ struct SimulatedPages {
             let due = schedule[second % schedule.count]
             schedule[second % schedule.count] = []
             for client in due { try fetch(by: client, now: now) }
-            store.sweep(now: now)
-            if store.statistics.pendingWrites > 2_000 { store.flush(timeoutSeconds: 60) }
+            store.upkeep.sweep(now: now)
+            if store.statistics.pendingWrites > 2_000 { store.upkeep.flush(timeoutSeconds: 60) }
             outcome.versionsMax = max(outcome.versionsMax, store.statistics.versions)
         }
         let statistics = store.statistics
@@ -163,7 +163,7 @@ struct SimulatedPages {
     private func find(_ held: Held, now: Int) -> Version? {
         let found = reader.find(
             digest: held.digest, authority: "api.example", url: PathAndQuery(path: "/feed"))
-        if let found { store.advertised(found, now: now) }
+        if let found { store.demand.advertised(found, now: now) }
         return found
     }
 
@@ -175,9 +175,9 @@ struct SimulatedPages {
         let body = Body(Array("\(number)".utf8))
         guard rule != .oracle else { return (body.digest, second) }
         if let known = reader.version(chain: chain, digest: body.digest) {
-            store.offered(known, over: nil, now: now)
+            store.demand.offered(known, over: nil, now: now)
         } else {
-            _ = try store.admit(
+            _ = try store.admission.admit(
                 VersionCandidate(
                     body, key: VersionKey(chain: chain, url: "/feed", variant: ""),
                     policy: AdmissionPolicy(versions: 1_000_000), contentType: "application/json"), over: nil,
@@ -208,7 +208,7 @@ struct SimulatedPages {
         else { return nil }
         let worth = NamedWorth(
             namedAt: now, lifeSeconds: Self.daySeconds, replacing: former.flatMap { worths[$0.id] })
-        guard store.name(fresh, replacing: former, until: now + 2 * worth.lifeSeconds, now: now) else {
+        guard store.demand.name(fresh, replacing: former, until: now + 2 * worth.lifeSeconds, now: now) else {
             return nil
         }
         worths[fresh.id] = worth

@@ -25,7 +25,7 @@ struct FilledStore {
     ) throws {
         let store = try DictionaryStore(configuration: StoreConfiguration(path: self.path))
         for number in numbers {
-            try store.admit(
+            try store.admission.admit(
                 VersionCandidate(
                     Self.body(number),
                     key: VersionKey(

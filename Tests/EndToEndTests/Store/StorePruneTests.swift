@@ -121,7 +121,7 @@ internal import Testing
         let ann = try #require(
             keys.identityTag(authority: "api.test", items: [(name: "authorization", value: [1])]))
         let chain = ChainKey(authority: "api.test", scope: .private(ann), match: "/feed")
-        let version = try memory.admit(
+        let version = try memory.admission.admit(
             VersionCandidate(
                 FilledStore.body(1), key: VersionKey(chain: chain, url: "/feed", variant: ""),
                 policy: AdmissionPolicy(), contentType: "application/json"), now: now)
@@ -235,14 +235,14 @@ internal import Testing
         for number in 1...60 {
             var body = FilledStore.body(number).bytes
             body += Noise.bytes(90_000, seed: UInt64(number))
-            try full.admit(
+            try full.admission.admit(
                 VersionCandidate(
                     Body(body),
                     key: VersionKey(
                         chain: ChainKey(authority: "api.test", match: "/\(number)"), url: "/\(number)",
                         variant: ""), policy: AdmissionPolicy(versions: 10, maxAge: 86_400),
                     contentType: "application/json"), now: now - 1000)
-            #expect(full.flush(timeoutSeconds: 60))
+            #expect(full.upkeep.flush(timeoutSeconds: 60))
         }
         full.close()
         let file = try configuration(store: "max_size: 2MiB")

@@ -132,7 +132,7 @@ extension TestProxy {
         let file = folder.file("store.sqlite")
         let proxy = try proxy(store: file)
         for user in [ann, bob] { _ = try proxy.fetch("/account/inbox", user) }
-        #expect(proxy.server.context.store.flush())
+        #expect(proxy.server.context.store.upkeep.flush())
         _ = try proxy.fetch("/logout", ann)
         #expect(proxy.server.stop())
         let catalogue = try StoreCatalogue(path: file)
@@ -158,7 +158,7 @@ extension TestProxy {
         let store = proxy.server.context.store
         #expect(store.statistics.versions == 1)
         order.withLock { order in
-            order = { _ = store.purge([Purge(PurgeOrder(path: "/feed")) { _, _, _ in false }]) }
+            order = { _ = store.upkeep.purge([Purge(PurgeOrder(path: "/feed")) { _, _, _ in false }]) }
         }
         #expect(try proxy.fetch("/feed").carries(first))
         #expect(store.statistics.versions == 0 && store.statistics.refusals == [AdmissionRefusal.purged: 1])
@@ -180,7 +180,7 @@ extension TestProxy {
         let proxy = try proxy(store: file)
         _ = try proxy.fetch("/feed")
         _ = try proxy.fetch("/other")
-        #expect(proxy.server.context.store.flush())
+        #expect(proxy.server.context.store.upkeep.flush())
         #expect(try proxy.purged("path=/feed").removedVersions == 1)
         let catalogue = try StoreCatalogue(path: file)
         defer { catalogue.close() }

@@ -397,7 +397,7 @@ extension ResponseBodyTests {
     private func storeWithSlot() throws -> (DictionaryStore, AdmissionSlot) {
         let store = try DictionaryStore(configuration: StoreConfiguration(path: ":memory:"))
         let chain = ChainKey(authority: "a.example", match: "/feed")
-        let slot = try store.reserve(
+        let slot = try store.admission.reserve(
             VersionKey(chain: chain, url: "/feed", variant: ""), bytes: nil, policy: AdmissionPolicy())
         return (store, slot)
     }

@@ -35,7 +35,7 @@ internal import Testing
 
     private func memory(at path: String) throws -> SharedMemory {
         let memory = try SharedMemory.ofTest(at: path)
-        memory.store.share(with: StoreListener(admitted: { _, _ in }, established: { _ in }))
+        memory.store.sharing.share(with: StoreListener(admitted: { _, _ in }, established: { _ in }))
         memory.client.start()
         return memory
     }
@@ -60,8 +60,8 @@ internal import Testing
         let client = memory.client
         defer { client.stop() }
         try untilAvailable(client)
-        let version = try memory.store.adopt(SharedRecord.ofTest(1, in: chain), holders: 1, now: 1_000)
-        memory.store.offered(version, over: nil, now: SystemClock.unixSeconds)
+        let version = try memory.store.sharing.adopt(SharedRecord.ofTest(1, in: chain), now: 1_000)
+        memory.store.demand.offered(version, over: nil, now: SystemClock.unixSeconds)
         try waitUntil("the server has read the change") {
             memory.tick()
             return told.withLock { $0 } > 0
@@ -75,7 +75,7 @@ internal import Testing
         try #require(gate.wait())
         // What is given back is given back there.
         memory.work.sync {}
-        #expect(memory.store.takeDemand(max: 10, keys: nil).isEmpty == isExecuted)
+        #expect(memory.store.sharing.takeDemand(max: 10, keys: nil).isEmpty == isExecuted)
     }
 
     @Test func `a version that is announced only at the second try counts once, as written`() throws {
@@ -97,8 +97,8 @@ internal import Testing
         defer { memory.client.stop() }
         try untilAvailable(memory.client)
         let record = SharedRecord.ofTest(1, in: chain)
-        let version = try memory.store.adopt(record, holders: 1, now: 1_000)
-        memory.publish([memory.store.sharable(version, record.body)])
+        let version = try memory.store.sharing.adopt(record, now: 1_000)
+        memory.publish([memory.store.sharing.sharable(version, record.body)])
         try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }
         #expect(calls.withLock { [$0["SET"], $0["XADD"]] } == [2, 2])
         let statistics = memory.statistics

@@ -136,8 +136,8 @@ internal import Testing
     @Test func `of too much to publish the oldest goes, and later ones have room again`() throws {
         let versions = try (0..<10).map { number in
             let record = SharedRecord.ofTest(number, in: chain)
-            let version = try memory.store.adopt(record, holders: 1, now: 1_000)
-            return memory.store.sharable(version, record.body)
+            let version = try memory.store.sharing.adopt(record, now: 1_000)
+            return memory.store.sharing.sharable(version, record.body)
         }
         let size = versions[0].body.count
         var publications = Publications(bytesMax: 3 * size)
@@ -162,8 +162,8 @@ internal import Testing
     @Test func `one version that cannot be written keeps no other waiting`() throws {
         let versions = try (0..<9).map { number in
             let record = SharedRecord.ofTest(number, in: chain)
-            return memory.store.sharable(
-                try memory.store.adopt(record, holders: 1, now: 1_000), record.body)
+            return memory.store.sharing.sharable(
+                try memory.store.sharing.adopt(record, now: 1_000), record.body)
         }
         let bad = versions[3].body.digest
         var publications = Publications(bytesMax: 1 << 20)
@@ -280,7 +280,7 @@ internal import Testing
     @Test(arguments: [SharedNews.Entry.superseded, SharedNews.Entry.lost])
     func `what was removed long ago is not written again at once`(field: [UInt8]) throws {
         let records = [1, 2].map { SharedRecord.ofTest($0, in: chain) }
-        for record in records { _ = try memory.store.adopt(record, holders: 1, now: SystemClock.unixSeconds) }
+        for record in records { _ = try memory.store.sharing.adopt(record, now: SystemClock.unixSeconds) }
         let times = [SystemClock.unixMilliseconds - 61_000, SystemClock.unixMilliseconds]
         for (record, time) in zip(records, times) {
             let name = SharedName(publicChain: chain, digest: record.digest)
@@ -326,18 +326,18 @@ internal import Testing
         let body = Body(Array("1".utf8))
         let candidate = VersionCandidate(
             body, key: VersionKey(chain: chain, url: "/feed", variant: ""), policy: AdmissionPolicy())
-        let version = try memory.store.admit(candidate, over: nil, now: 1_000)
+        let version = try memory.store.admission.admit(candidate, over: nil, now: 1_000)
         #expect(version.holders == 1)
-        memory.publish([memory.store.sharable(version, candidate)])
+        memory.publish([SharableVersion(version, candidate, memory.store.keys)])
         try waitUntil("all eleven count") { version.holders == 11 }
-        memory.publish([memory.store.sharable(version, body)])
+        memory.publish([memory.store.sharing.sharable(version, body)])
         memory.work.sync {}
         #expect(version.holders == 11, "once")
         #expect(memory.state.withLock { $0.index.holders(of: news(1).name) } == 0)
     }
 
     @Test func `what was told before the start is in the counts on disk, and does not count again`() throws {
-        let version = try memory.store.adopt(SharedRecord.ofTest(1, in: chain), holders: 1, now: 1_000)
+        let version = try memory.store.sharing.adopt(SharedRecord.ofTest(1, in: chain), now: 1_000)
         let name = SharedName(publicChain: chain, digest: version.digest)
         func heed(_ change: Int32, at milliseconds: Int64, from node: [UInt8]? = nil) {
             let sender = node.map { [(name: SharedDemand.Entry.node, value: $0)] } ?? []

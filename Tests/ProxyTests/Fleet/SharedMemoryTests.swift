@@ -138,7 +138,7 @@ struct SharedMemoryTests {
         for version in 0...1 { try fleet.fetch(0, version: version) }
         try fleet.untilKnown(2)
         // What clients are given is told later, and lives for days then, too.
-        _ = fleet.nodes[0].server.context.store.takeDemand(max: 10, keys: nil)
+        _ = fleet.nodes[0].server.context.store.sharing.takeDemand(max: 10, keys: nil)
         _ = try fleet.fetch(0, version: 0, over: 0, from: 0)
         let keys = try fleet.keys()
         try waitUntil("all live for days") {

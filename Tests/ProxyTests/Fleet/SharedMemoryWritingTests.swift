@@ -20,7 +20,7 @@ final class SharedMemoryWritingTests {
     init() throws {
         server = try RedisServer()
         memory = try SharedMemory.ofTest(at: server.socket)
-        memory.store.share(with: StoreListener(admitted: { _, _ in }, established: { _ in }))
+        memory.store.sharing.share(with: StoreListener(admitted: { _, _ in }, established: { _ in }))
         memory.client.start()
         let client = memory.client
         try waitUntil("the client is available") {
@@ -31,11 +31,11 @@ final class SharedMemoryWritingTests {
     deinit { memory.client.stop() }
 
     private func adopt(_ number: Int) throws -> Storage.Version {
-        try memory.store.adopt(SharedRecord.ofTest(number, in: chain), holders: 1, now: 1_000)
+        try memory.store.sharing.adopt(SharedRecord.ofTest(number, in: chain), now: 1_000)
     }
 
     private func offer(_ version: Storage.Version) {
-        memory.store.offered(version, over: nil, now: SystemClock.unixSeconds)
+        memory.store.demand.offered(version, over: nil, now: SystemClock.unixSeconds)
     }
 
     /// Hears of a version as from another node.
@@ -102,7 +102,7 @@ final class SharedMemoryWritingTests {
         try waitUntil("the version is there") { found.withLock { $0 } != nil }
         let version = try #require(found.withLock { $0 })
         #expect(version.holders == 3)
-        memory.publish([memory.store.sharable(version, record.body)])
+        memory.publish([memory.store.sharing.sharable(version, record.body)])
         try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }
         #expect(version.holders == 3)
     }
@@ -110,8 +110,8 @@ final class SharedMemoryWritingTests {
     /// Writes a version in three parts as another node would; returns its name and the keys.
     private func putParts() throws -> (name: SharedName, keys: [String]) {
         let record = SharedRecord.ofTest(1, in: chain, count: 2_500_000)
-        let version = try memory.store.adopt(record, holders: 1, now: 1_000)
-        memory.publish([memory.store.sharable(version, record.body)])
+        let version = try memory.store.sharing.adopt(record, now: 1_000)
+        memory.publish([memory.store.sharing.sharable(version, record.body)])
         try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }
         let name = SharedName(publicChain: chain, digest: record.digest)
         let key = try #require(memory.names.key(of: name))
@@ -143,7 +143,7 @@ final class SharedMemoryWritingTests {
         server.kill()
         let client = memory.client
         try waitUntil("it is gone") { !client.isBackgroundAvailable }
-        memory.publish([memory.store.sharable(try adopt(1), SharedRecord.ofTest(1, in: chain).body)])
+        memory.publish([memory.store.sharing.sharable(try adopt(1), SharedRecord.ofTest(1, in: chain).body)])
         #expect(memory.publications.withLock { $0.isScheduled })
         try server.start()
         try waitUntil("it is there") { try keys("dictum:1:v:*").count == 1 }
@@ -170,16 +170,16 @@ final class SharedMemoryWritingTests {
     {
         let record = SharedRecord.ofTest(1, in: chain)
         let (_, key) = try put(record, seconds: 1_000)
-        let version = try memory.store.adopt(record, holders: 1, now: 1_000)
-        memory.publish([memory.store.sharable(version, record.body)])
+        let version = try memory.store.sharing.adopt(record, now: 1_000)
+        memory.publish([memory.store.sharing.sharable(version, record.body)])
         try waitUntil("it lives for days") { try Int(server.command("TTL", key)) ?? 0 > 86_400 }
     }
 
     @Test func `a version that is purged while it is written is not announced, and does not stay`() throws {
         let record = SharedRecord.ofTest(1, in: chain)
-        let version = try memory.store.adopt(record, holders: 1, now: 1_000)
+        let version = try memory.store.sharing.adopt(record, now: 1_000)
         try server.command("CLIENT", "PAUSE", "60000", "WRITE")
-        memory.publish([memory.store.sharable(version, record.body)])
+        memory.publish([memory.store.sharing.sharable(version, record.body)])
         try waitUntil("it is on its way") { memory.publications.withLock { $0.bytes == 0 } }
         memory.work.sync {}
         memory.tell(PurgeOrder(path: "/feed"), removed: [])
@@ -205,7 +205,7 @@ final class SharedMemoryWritingTests {
     private func publish(_ records: ArraySlice<SharedRecord>) throws {
         memory.publish(
             try records.map {
-                memory.store.sharable(try memory.store.adopt($0, holders: 1, now: 1_000), $0.body)
+                memory.store.sharing.sharable(try memory.store.sharing.adopt($0, now: 1_000), $0.body)
             })
         try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }
     }
@@ -222,7 +222,7 @@ final class SharedMemoryWritingTests {
             memory.tick()
             return try server.command("XLEN", "dictum:1:demand") == "3"
         }
-        #expect(memory.store.takeDemand(max: 10, keys: nil).isEmpty)
+        #expect(memory.store.sharing.takeDemand(max: 10, keys: nil).isEmpty)
     }
 
     @Test func `changes of holders that the server refuses are told later`() throws {
@@ -241,8 +241,8 @@ final class SharedMemoryWritingTests {
 
     @Test func `a renewal lengthens the lives of all parts`() throws {
         let record = SharedRecord.ofTest(1, in: chain, count: 2_500_000)
-        let version = try memory.store.adopt(record, holders: 1, now: 1_000)
-        memory.publish([memory.store.sharable(version, record.body)])
+        let version = try memory.store.sharing.adopt(record, now: 1_000)
+        memory.publish([memory.store.sharing.sharable(version, record.body)])
         try waitUntil("three parts are there") { try keys("dictum:1:v:*").count == 3 }
         let parts = try keys("dictum:1:v:*")
         for key in parts { try server.command("EXPIRE", key, "100") }
@@ -264,10 +264,10 @@ final class SharedMemoryWritingTests {
     @Test func `an offer alone gives a version of a chain in probation no longer life`() throws {
         let body = SharedRecord.ofTest(1, in: chain).body
         let key = VersionKey(chain: chain, url: "/feed", variant: "")
-        let version = try memory.store.admit(
+        let version = try memory.store.admission.admit(
             VersionCandidate(body, key: key, policy: AdmissionPolicy(startsInProbation: true)),
             now: SystemClock.unixSeconds)
-        let sharable = memory.store.sharable(version, body)
+        let sharable = memory.store.sharing.sharable(version, body)
         memory.publish([sharable])
         try waitUntil("it is announced") { try server.command("XLEN", "dictum:1:news") == "1" }
         var news = SharedNews(
@@ -289,7 +289,7 @@ final class SharedMemoryWritingTests {
         let lost = places.map { SharedDemand(name: $0.name, change: -1, contact: 0) }
         memory.removeSuperseded(lost, now: 1_000)
         // The client of the first one was offered it again meanwhile.
-        _ = try memory.store.adopt(records[0], holders: 1, now: 1_000)
+        _ = try memory.store.sharing.adopt(records[0], now: 1_000)
         memory.removeSuperseded([], now: 1_060)
         try waitUntil("the other one is gone") { try keys("dictum:1:v:*").count < 2 }
         #expect(try keys("dictum:1:v:*") == [places[0].key])
@@ -298,10 +298,10 @@ final class SharedMemoryWritingTests {
     @Test func `a version that has one holder left stays though this node forgets it`() throws {
         let record = SharedRecord.ofTest(1, in: chain)
         let (name, key) = try put(record)
-        _ = try memory.store.adopt(record, holders: 1, now: 1_000)
+        _ = try memory.store.sharing.adopt(record, now: 1_000)
         memory.removeSuperseded([SharedDemand(name: name, change: -1, contact: 0)], now: 1_000)
         let order = Purge(PurgeOrder(path: "/feed")) { _, _, _ in false }
-        #expect(memory.store.purge([order]).versions.count == 1)
+        #expect(memory.store.upkeep.purge([order]).versions.count == 1)
         memory.removeSuperseded([], now: 1_000 + Superseded.pauseSeconds)
         try send(RedisCommand("PING"), .background)
         #expect(try keys("dictum:1:v:*") == [key])
@@ -311,9 +311,9 @@ final class SharedMemoryWritingTests {
         let records = [1, 2].map { SharedRecord.ofTest($0, in: chain) }
         let names = records.map { SharedName(publicChain: chain, digest: $0.digest) }
         let versions = try records.map {
-            try memory.store.adopt($0, holders: 1, now: SystemClock.unixSeconds)
+            try memory.store.sharing.adopt($0, now: SystemClock.unixSeconds)
         }
-        memory.store.add(SharedDemand(name: names[0], change: -1, contact: 0), to: versions[0])
+        memory.store.sharing.add(SharedDemand(name: names[0], change: -1, contact: 0), to: versions[0])
         let news = zip(records, names).map { SharedNews(of: $0, named: $1) }
         let removed = SharedNews.batch(names: names)
         memory.heed(
@@ -331,8 +331,8 @@ final class SharedMemoryWritingTests {
         let long = ChainKey(authority: "api.test", match: "/" + String(repeating: "a", count: 3_000))
         let versions = try [long, chain].map { chain in
             let record = SharedRecord.ofTest(1, in: chain)
-            let version = try memory.store.adopt(record, holders: 1, now: 1_000)
-            return memory.store.sharable(version, record.body)
+            let version = try memory.store.sharing.adopt(record, now: 1_000)
+            return memory.store.sharing.sharable(version, record.body)
         }
         memory.publish(versions)
         try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }

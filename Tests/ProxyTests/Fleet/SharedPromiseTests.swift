@@ -41,7 +41,8 @@ struct SharedPromiseTests {
             #expect(try isDelta(fleet.fetch(node, version: 1, over: 0, from: 0, sent), of: 1, over: 0))
             #expect(fleet.lookUps(node, .hit) == 1)
             let store = fleet.nodes[node].server.context.store
-            #expect(store.versionsToShare(max: 10).contains { store.promises(of: $0).count == 1 })
+            #expect(
+                store.sharing.versionsToShare(max: 10).contains { store.sharing.promises(of: $0).count == 1 })
         }
         #expect(try !fleet.redis.command("XRANGE", "dictum:1:news", "-", "+").contains(id))
     }

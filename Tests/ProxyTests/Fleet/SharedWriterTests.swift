@@ -16,7 +16,7 @@ struct SharedWriterTests {
     private func fields(
         _ version: Storage.Version, _ change: Int32, _ memory: SharedMemory, node: UInt8 = 9
     ) throws -> [SignedEntry.Field] {
-        let name = try #require(memory.store.name(of: version, memory.commonKeys))
+        let name = try #require(version.sharedName(memory.commonKeys))
         let demand = SharedDemand(name: name, change: change, contact: 0)
         let sender = [UInt8](repeating: node, count: 8) + Array((memory.commonKeys?.sharedTag ?? "").utf8)
         return [(SharedDemand.Entry.node, sender)] + SharedDemand.fields(of: [demand])
@@ -31,7 +31,7 @@ struct SharedWriterTests {
 
     private func held(_ fleet: TestFleet, _ node: Int) throws -> (Storage.Version, SharedMemory) {
         let memory = try #require(fleet.memory(fleet.nodes[node]))
-        return (try #require(memory.store.versionsToShare(max: 1).first), memory)
+        return (try #require(memory.store.sharing.versionsToShare(max: 1).first), memory)
     }
 
     @Test(arguments: ["Cache-Control: public, max-age=60", "Cache-Control: max-age=60"])

@@ -16,7 +16,7 @@ struct ProvenRowsTests {
                 chain: ChainKey(authority: "api.test", match: "/\(number)"), url: "/\(number)", variant: "")
             let candidate = VersionCandidate(
                 Body(Array("\(number)".utf8)), key: key, policy: AdmissionPolicy())
-            let version = try store.admit(candidate, over: nil, now: 1_000)
+            let version = try store.admission.admit(candidate, over: nil, now: 1_000)
             rows.note(version)
             ids.append(version.id)
         }
@@ -33,7 +33,7 @@ struct ProvenRowsTests {
             let key = VersionKey(
                 chain: ChainKey(authority: "api.test", match: "/\(number)"), url: "/\(number)", variant: "")
             let candidate = VersionCandidate(Body(Array(text.utf8)), key: key, policy: AdmissionPolicy())
-            let version = try store.admit(candidate, over: nil, now: 1_000)
+            let version = try store.admission.admit(candidate, over: nil, now: 1_000)
             rows.note(version)
             return version.id
         }
@@ -41,7 +41,7 @@ struct ProvenRowsTests {
         let later = try note(0, "a later version")
         #expect(rows.count == ProvenRows.countMax && rows.newestFirst.first == later)
         let purge = Purge(PurgeOrder(path: "/7")) { _, _, _ in false }
-        #expect(store.purge([purge]).versions.count == 1)
+        #expect(store.upkeep.purge([purge]).versions.count == 1)
         rows.keep(in: store.reader())
         #expect(rows.count == ProvenRows.countMax - 1)
     }

@@ -69,7 +69,7 @@ internal import Testing
         let proxy = try TestProxy(json(Feed.bytes(version: 0, items: 10)))
         let (store, registry) = (proxy.server.context.store, proxy.server.context.linkRegistry)
         let (items, now) = (chain("/items/*"), SystemClock.unixSeconds)
-        let version = try store.admit(
+        let version = try store.admission.admit(
             VersionCandidate(
                 body, key: VersionKey(chain: items, url: "/items/*", variant: ""), policy: AdmissionPolicy(),
                 contentType: "application/json"), now: now)
@@ -93,7 +93,7 @@ internal import Testing
         let proxy = try TestProxy(json(Feed.bytes(version: 0, items: 10)))
         let (store, registry) = (proxy.server.context.store, proxy.server.context.linkRegistry)
         let now = SystemClock.unixSeconds
-        let version = try store.admit(
+        let version = try store.admission.admit(
             VersionCandidate(
                 body, key: VersionKey(chain: chain("/feed"), url: "/feed", variant: ""),
                 policy: AdmissionPolicy(), contentType: "application/json"), now: now)
@@ -108,11 +108,11 @@ internal import Testing
         let (store, now) = (proxy.server.context.store, SystemClock.unixSeconds)
         let registry = LinkRegistry(store: store, worker: BackgroundWorker())
         let feed = chain("/feed")
-        let version = try store.admit(
+        let version = try store.admission.admit(
             VersionCandidate(
                 body, key: VersionKey(chain: feed, url: "/feed", variant: ""), policy: AdmissionPolicy(),
                 contentType: "application/json"), now: now)
-        try #require(store.name(version, replacing: nil, until: now + 172_800, now: now))
+        try #require(store.demand.name(version, replacing: nil, until: now + 172_800, now: now))
         func isAnnounced(isLearned: Bool = false, lifeSeconds: Int = 600) -> Bool {
             registry.announced(
                 feed, variant: "", isLearned: isLearned, index: store.reader(), lifeSeconds: lifeSeconds,
@@ -152,12 +152,12 @@ internal import Testing
         let noise = Noise.bytes(10_000, seed: 2)
         let bodies = [Noise.bytes(10_000, seed: 1), noise, noise + [1]].map { Body($0) }
         let versions = try bodies.map { body in
-            try store.admit(
+            try store.admission.admit(
                 VersionCandidate(
                     body, key: VersionKey(chain: feed, url: "/feed", variant: ""), policy: AdmissionPolicy(),
                     contentType: "application/json"), now: now)
         }
-        try #require(store.name(versions[0], replacing: nil, until: now + 172_800, now: now))
+        try #require(store.demand.name(versions[0], replacing: nil, until: now + 172_800, now: now))
         _ = registry.named(feed, variant: "", index: store.reader(), lifeSeconds: 86_400, now: now)
         for client in 0..<4 as Range<UInt128> { registry.recordUser(of: versions[0], client: client) }
         let sighting = LinkRegistry.Sighting(
@@ -179,7 +179,7 @@ internal import Testing
         let noise = Noise.bytes(10_000, seed: 2)
         let bodies = [Noise.bytes(10_000, seed: 1), noise, noise + [1], noise + [2]].map { Body($0) }
         func admit(_ body: Body) throws -> Version {
-            try store.admit(
+            try store.admission.admit(
                 VersionCandidate(body, key: key, policy: AdmissionPolicy(), contentType: "application/json"),
                 now: now)
         }
@@ -193,7 +193,7 @@ internal import Testing
             #expect(worker.finish(), "it is measured, if that is due")
         }
         let versions = try bodies.prefix(3).map(admit)
-        try #require(store.name(versions[0], replacing: nil, until: now + 172_800, now: now))
+        try #require(store.demand.name(versions[0], replacing: nil, until: now + 172_800, now: now))
         for client in 1...3 as ClosedRange<UInt128> {
             let sighting = LinkRegistry.Sighting(
                 body: bodies[2], chain: feed, variant: "", url: "/feed", keptSeconds: 0,
@@ -242,11 +242,11 @@ internal import Testing
         let proxy = try TestProxy(json(Feed.bytes(version: 0, items: 10)))
         let (store, now) = (proxy.server.context.store, SystemClock.unixSeconds)
         let feed = chain("/feed")
-        let version = try store.admit(
+        let version = try store.admission.admit(
             VersionCandidate(
                 body, key: VersionKey(chain: feed, url: "/feed", variant: ""), policy: AdmissionPolicy(),
                 contentType: "application/json"), now: now)
-        try #require(store.name(version, replacing: nil, until: now + 172_800, now: now))
+        try #require(store.demand.name(version, replacing: nil, until: now + 172_800, now: now))
         for (savedBytes, pays) in [(0, false), (900, true)] {
             let registry = LinkRegistry(store: store, worker: BackgroundWorker())
             fetch(registry, "/feed", clients: 0..<40, sentBytes: 100, at: now)

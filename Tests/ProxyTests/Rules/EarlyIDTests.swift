@@ -105,10 +105,10 @@ private let next = Feed.bytes(version: 1, items: 850)
         let proxy = try TestProxy(origin())
         let id = try id(proxy.fetch("/feed"))
         let store = proxy.server.context.store
-        let version = try #require(store.versionsToShare(max: 1).first)
-        #expect(store.promises(of: version).count == 1)
+        let version = try #require(store.sharing.versionsToShare(max: 1).first)
+        #expect(store.sharing.promises(of: version).count == 1)
         #expect(try coding(proxy, id) == "dcz")
-        store.sweep(now: version.lastWanted + 1_000_000_000)
+        store.upkeep.sweep(now: version.lastWanted + 1_000_000_000)
         #expect(store.statistics.versions == 0)
         #expect(try coding(proxy, id) == "identity")
     }

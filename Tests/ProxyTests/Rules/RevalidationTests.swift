@@ -361,7 +361,7 @@ extension TestProxy {
         let before = try TestProxy(origin, routes, store: "\(folder.path)/store.sqlite")
         for number in 1...3 {
             _ = try before.fetch("/feed")
-            if isWrittenAtOnce || number == 3 { #expect(before.server.context.store.flush()) }
+            if isWrittenAtOnce || number == 3 { #expect(before.server.context.store.upkeep.flush()) }
         }
         before.server.stop(drainMilliseconds: 2_000)
         let after = try TestProxy(origin, routes, store: "\(folder.path)/store.sqlite")

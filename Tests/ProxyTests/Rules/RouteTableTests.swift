@@ -46,7 +46,7 @@ internal import Testing
             Body([UInt8](repeating: 1, count: one.bytes)),
             key: VersionKey(chain: chain, url: one.url, variant: ""), policy: AdmissionPolicy(),
             contentType: one.type, isUpstreamMatch: one.isUpstreamMatch)
-        let version = try store.admit(candidate, over: nil, now: 1_000)
+        let version = try store.admission.admit(candidate, over: nil, now: 1_000)
         #expect(routes.makes(version) == isMade)
     }
 

@@ -10,10 +10,10 @@ import Testing
     @Test func `an entry has the versions, the holders, the bytes and the times of its chain`() throws {
         let store = try DictionaryStore.open(":memory:")
         let first = store.admit(sampleBody(1), now: 1000)
-        store.advertised(first, now: 1010)
+        store.demand.advertised(first, now: 1010)
         let second = store.admit(sampleBody(2), over: first, now: 1020)
-        store.offered(second, over: nil, now: 1030)
-        let listing = store.chains(by: .wanted, offset: 0, limit: 10, now: 1050)
+        store.demand.offered(second, over: nil, now: 1030)
+        let listing = ChainListing(of: store, by: .wanted, offset: 0, limit: 10, now: 1050)
         #expect(listing.total == 1)
         let entry = try #require(listing.entries.first)
         #expect(entry.authority == "api.example" && entry.match == "/feed" && !entry.needsID)
@@ -33,13 +33,13 @@ import Testing
         }
         var matches: [String] = []
         while true {
-            let page = store.chains(by: .versions, offset: matches.count, limit: 170)
+            let page = ChainListing(of: store, by: .versions, offset: matches.count, limit: 170)
             #expect(page.total == count)
             matches += page.entries.map(\.match)
             if page.entries.count < 170 { break }
         }
         #expect(matches.count == count && Set(matches).count == count)
-        #expect(store.chains(by: .bytes, offset: count + 1, limit: 10).entries.isEmpty)
+        #expect(ChainListing(of: store, by: .bytes, offset: count + 1, limit: 10).entries.isEmpty)
     }
 
     @Test func `each order has the greatest value first`() throws {
@@ -52,11 +52,11 @@ import Testing
             }
         }
         func matches(_ order: ChainListing.Order) -> [String] {
-            store.chains(by: order, offset: 0, limit: 10).entries.map(\.match)
+            ChainListing(of: store, by: order, offset: 0, limit: 10).entries.map(\.match)
         }
         #expect(matches(.versions) == ["/2", "/1", "/0"])
         #expect(matches(.wanted) == ["/1", "/0", "/2"])
-        let bytes = store.chains(by: .bytes, offset: 0, limit: 10).entries.map(\.storedBytes)
+        let bytes = ChainListing(of: store, by: .bytes, offset: 0, limit: 10).entries.map(\.storedBytes)
         #expect(bytes == bytes.sorted(by: >) && bytes.count == 3)
     }
 
@@ -64,15 +64,16 @@ import Testing
         throws
     {
         let store = try DictionaryStore.open(":memory:")
-        let count = DictionaryStore.holdersCountedMax + 5
+        let count = ChainListing.holdersCountedMax + 5
         for number in 0..<count {
             store.admit(sampleBody(number, count: 64), keep: 100_000, now: 1000 + number)
         }
-        let entry = try #require(store.chains(by: .wanted, offset: 0, limit: 1, now: 9000).entries.first)
+        let entry = try #require(
+            ChainListing(of: store, by: .wanted, offset: 0, limit: 1, now: 9000).entries.first)
         #expect(entry.versions == count)
         #expect(entry.holdersPartial)
         #expect(entry.newestAgeSeconds == 9000 - (1000 + count - 1))
-        #expect(entry.holders <= DictionaryStore.holdersCountedMax)
+        #expect(entry.holders <= ChainListing.holdersCountedMax)
     }
 
     @Test func `chains that belong to one client are counted and not listed`() throws {
@@ -83,7 +84,7 @@ import Testing
         try secret.give(sampleBody(4), network: 1, now: 1000)
         secret.store.admit(
             sampleBody(5), chain: ChainKey(authority: "api.example", scope: .unlisted, match: "/feed"))
-        let listing = secret.store.chains(by: .wanted, offset: 0, limit: 10)
+        let listing = ChainListing(of: secret.store, by: .wanted, offset: 0, limit: 10)
         #expect(listing.private.chains == 3)
         #expect(listing.private.versions == 4)
         #expect(listing.private.storedBytes > 4000)

@@ -55,11 +55,11 @@ struct PrivateStore {
 
     /// Admits a personal body for a client of a network, which comes back for it if `comesBack` says so.
     func give(_ body: Body, network: Int, comesBack: Bool = false, now: Int) throws {
-        let version = try store.admit(
+        let version = try store.admission.admit(
             VersionCandidate(
                 body, key: VersionKey(chain: try personal(body), url: "/feed", variant: ""),
                 policy: AdmissionPolicy(network: UInt16(network))), now: now)
-        if comesBack { store.advertised(version, now: now + 10) }
+        if comesBack { store.demand.advertised(version, now: now + 10) }
     }
 
     /// Returns true if a user's request for `/feed` finds the digest.

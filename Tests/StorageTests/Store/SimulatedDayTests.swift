@@ -54,7 +54,7 @@ import Testing
             let found = held.flatMap {
                 reader.find(digest: $0.digest, authority: "api.example", url: PathAndQuery(path: "/feed"))
             }
-            if let found { store.advertised(found, now: now) }
+            if let found { store.demand.advertised(found, now: now) }
             totals.requests += 1
             if !seen.insert(client).inserted { totals.returns += 1 }
             if held != nil { totals.advertised += 1 }
@@ -71,12 +71,12 @@ import Testing
             var isOffered = true
             switch encounter.outcome(in: reader, now: now) {
             case .newest(let version), .elsewhere(let version):
-                store.offered(version, over: found, now: now)
+                store.demand.offered(version, over: found, now: now)
             case .admission:
                 let candidate = VersionCandidate(
                     body, key: key, policy: AdmissionPolicy(versions: 1_000_000),
                     contentType: "application/json")
-                _ = try store.admit(candidate, over: found, now: now)
+                _ = try store.admission.admit(candidate, over: found, now: now)
             case .nothing: isOffered = false
             }
             if isOffered, !clients.happens(percent: 0) {
@@ -84,7 +84,7 @@ import Testing
             }
             while swept < now {
                 swept += 1
-                store.sweep(now: swept)
+                store.upkeep.sweep(now: swept)
             }
         }
         totals.admissions = store.statistics.admissions

@@ -31,11 +31,11 @@ import Testing
         let store = try DictionaryStore.open(folder.database)
         let key = VersionKey(chain: feedChain, url: "/feed", variant: "")
         for type in ["text/plain", "application/json"] {
-            try store.admit(
+            try store.admission.admit(
                 VersionCandidate(
                     sampleBody(1), key: key, policy: AdmissionPolicy(versions: 16, maxAge: 1000), etag: "a",
                     contentType: type), now: 1000)
-            #expect(store.flush())
+            #expect(store.upkeep.flush())
             #expect(store.reader().newest(key)?.contentType == type)
             #expect(try folder.sqlite("SELECT content_type FROM version") == type)
         }
@@ -120,7 +120,7 @@ import Testing
 
     @Test func `a body that returns keeps all that is known of its clients and of the deltas over it`() {
         let first = store.admit(sampleBody(1), now: 1000)
-        store.offered(first, over: nil, now: 1000)
+        store.demand.offered(first, over: nil, now: 1000)
         first.recordDelta(bytes: 500)
         first.recordDelta(bytes: 700)
         let second = store.admit(sampleBody(2), over: first, now: 1002)
@@ -136,8 +136,8 @@ import Testing
         let found = store.admit(sampleBody(1), etag: "1", now: 1000)
         let present = store.admit(sampleBody(1), etag: "2", now: 1001)
         #expect(found !== present)
-        store.offered(found, over: nil, now: 1002)
-        store.advertised(found, now: 1005)
+        store.demand.offered(found, over: nil, now: 1002)
+        store.demand.advertised(found, now: 1005)
         #expect(present.holders == 3 && present.lastOffered == 1002 && present.lastContact == 1005)
         store.admit(sampleBody(2), over: found, now: 1006)
         #expect(present.holders == 2 && present.handedOnAt == 1006)
@@ -189,7 +189,7 @@ import Testing
     @Test func `the version before is the newest again when the newest goes`() {
         let first = store.admit(sampleBody(1), maxAge: 500, now: 1000)
         store.admit(sampleBody(2), maxAge: 50, now: 1000)
-        store.sweep(now: 1050)
+        store.upkeep.sweep(now: 1050)
         #expect(store.reader().newest(VersionKey(chain: feedChain, url: "/feed", variant: "")) === first)
     }
 

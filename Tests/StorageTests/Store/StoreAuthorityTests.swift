@@ -21,7 +21,7 @@ import Testing
             store.admit(
                 sampleBody(number), chain: chain(number, "api.example"), url: "/\(number)", now: 1000)
         }
-        for version in honest.prefix(1) { store.advertised(version, now: 1001) }
+        for version in honest.prefix(1) { store.demand.advertised(version, now: 1001) }
         for number in 0..<2000 {
             store.admit(
                 sampleBody(1000 + number), chain: chain(1, "host\(number).example"), url: "/1", now: 1002)
@@ -33,10 +33,11 @@ import Testing
 
     @Test func `a new authority works at once, and for good when a client comes back to it`() throws {
         let store = try DictionaryStore.open(":memory:", maxChains: 400)
-        store.advertised(store.admit(sampleBody(1), chain: chain(1, "api.example"), now: 1000), now: 1000)
+        store.demand.advertised(
+            store.admit(sampleBody(1), chain: chain(1, "api.example"), now: 1000), now: 1000)
         let new = store.admit(sampleBody(2), chain: chain(1, "new.example"), now: 1001)
         #expect(finds(store, new.chainKey, sampleBody(2)))
-        store.advertised(new, now: 1002)
+        store.demand.advertised(new, now: 1002)
         for number in 0..<500 {
             store.admit(sampleBody(1000 + number), chain: chain(1, "host\(number).example"), now: 1003)
         }
@@ -53,7 +54,8 @@ import Testing
 
     @Test func `large bodies of made-up Hosts take a twentieth of the bytes`() throws {
         let store = try DictionaryStore.open(":memory:", maxBytes: 8 << 20)
-        store.advertised(store.admit(sampleBody(1), chain: chain(1, "api.example"), now: 1000), now: 1000)
+        store.demand.advertised(
+            store.admit(sampleBody(1), chain: chain(1, "api.example"), now: 1000), now: 1000)
         for number in 0..<100 {
             store.admit(
                 sampleBody(number, count: 30_000), chain: chain(1, "host\(number).example"), now: 1001)
@@ -68,7 +70,7 @@ import Testing
         let honest = (0..<50).map { number in
             store.admit(sampleBody(number), chain: chain(number, "api.example"), url: "/\(number)", now: 1000)
         }
-        for version in honest { store.advertised(version, now: 1001) }
+        for version in honest { store.demand.advertised(version, now: 1001) }
         for number in 100..<2100 {
             store.admit(sampleBody(1000 + number), chain: chain(number, "api.example"), now: 1002)
             #expect(store.statistics.chains <= 400)
@@ -80,11 +82,11 @@ import Testing
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database, maxChains: 20)
         let proven = store.admit(sampleBody(0), chain: chain(0, "api.example"), now: 1000)
-        store.advertised(proven, now: 1001)
+        store.demand.advertised(proven, now: 1001)
         for number in 1..<20 {
             store.admit(sampleBody(number), chain: chain(number, "api.example"), now: 1002)
         }
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         store.close()
         let reopened = try DictionaryStore.open(folder.database, maxChains: 20)
         for number in 20..<60 {

@@ -31,7 +31,7 @@ import Testing
         store.writeQueue.suspend()
         work()
         store.writeQueue.resume()
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
     }
 
     /// Reopens the store, and returns true if every version has its body.
@@ -46,13 +46,13 @@ import Testing
 
     @Test func `a row in the way that makes no sense keeps the new one out, and its body as well`() throws {
         store.admit(body)
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         store.close()
         try folder.sqlite("UPDATE version SET size = -1")
         let reopened = try DictionaryStore.open(folder.database)
         try #require(!reopened.finds(body))
         reopened.admit(body)
-        #expect(reopened.flush())
+        #expect(reopened.upkeep.flush())
         #expect(try rows() == "1|1")
         #expect(reopened.finds(body))
     }
@@ -66,7 +66,7 @@ import Testing
         func admitAll() {
             for (chain, url) in places {
                 store.admit(body, chain: chain, url: url)
-                if !inOneBatch { store.flush() }
+                if !inOneBatch { store.upkeep.flush() }
             }
         }
         if inOneBatch { self.inOneBatch(admitAll) } else { admitAll() }
@@ -76,14 +76,14 @@ import Testing
 
     @Test func `the row outlives the version that made it, whichever goes`() async throws {
         for place in 0..<4 { store.admit(body, chain: chain("/\(place)"), maxAge: [10, 40, 20, 30][place]) }
-        store.flush()
+        store.upkeep.flush()
         for (now, rows) in [(1010, "1|3"), (1020, "1|2"), (1030, "1|1")] {
-            store.sweep(now: now)
-            store.flush()
+            store.upkeep.sweep(now: now)
+            store.upkeep.flush()
             #expect(try self.rows() == rows)
         }
         store.admit(body, chain: chain("/4"), now: 1030)
-        store.flush()
+        store.upkeep.flush()
         #expect(try rows() == "1|2", "what is left can be shared")
         #expect(try await allLoad())
     }
@@ -92,7 +92,7 @@ import Testing
         async throws
     {
         store.admit(body, chain: chain("/a"), keep: 1)
-        store.flush()
+        store.upkeep.flush()
         inOneBatch {
             store.admit(body, chain: chain("/b"))
             store.admit(sampleBody(2), chain: chain("/a"), keep: 1)
@@ -116,20 +116,20 @@ import Testing
         async throws
     {
         store.admit(body, chain: chain("/a"))
-        store.flush()
+        store.upkeep.flush()
         try folder.sqlite("DELETE FROM version")
         store.admit(body, chain: chain("/b"))
-        store.flush()
+        store.upkeep.flush()
         #expect(try rows() == "1|1")
         #expect(try await allLoad())
     }
 
     @Test func `where somebody has removed the bytes alone, they are written anew`() async throws {
         store.admit(body, chain: chain("/a"))
-        store.flush()
+        store.upkeep.flush()
         try folder.sqlite("DELETE FROM body")
         store.admit(body, chain: chain("/b"))
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         #expect(try folder.sqlite("SELECT count(*) FROM body") == "1")
         let version = try #require(store.index.versions(of: chain("/b")).first)
         store.close()
@@ -143,7 +143,7 @@ import Testing
             let digest = try #require(Digest(bytes: beginning + [UInt8](repeating: UInt8(place), count: 24)))
             store.admit(Body(Array("body \(place)".utf8), digest: digest), chain: chain("/\(place)"))
         }
-        store.flush()
+        store.upkeep.flush()
         #expect(try rows() == "2|2")
         #expect(try folder.sqlite("SELECT group_concat(CAST(bytes AS TEXT)) FROM body") == "body 0,body 1")
     }
@@ -200,7 +200,7 @@ import Testing
         #expect(reopened.statistics.evictions == [.damaged: 40])
         #expect(reopened.statistics.versions == 1)
         #expect(events.errors.count == 1)
-        reopened.flush()
+        reopened.upkeep.flush()
         #expect(try rows() == "1|1")
     }
 }

@@ -12,8 +12,8 @@ import Testing
     {
         let store = try DictionaryStore.open(":memory:")
         let version = store.admit(sampleBody(1), maxAge: 1000, now: 500)
-        store.touch(version, now: 600)
-        store.sweep(now: age == .max ? .max : 600 + age)
+        store.demand.touch(version, now: 600)
+        store.upkeep.sweep(now: age == .max ? .max : 600 + age)
         #expect(store.finds(sampleBody(1)) == isFound)
         #expect(store.statistics.evictions == (isFound ? [:] : [.age: 1]))
     }
@@ -21,19 +21,19 @@ import Testing
     @Test func `an endless max age never passes`() throws {
         let store = try DictionaryStore.open(":memory:")
         store.admit(sampleBody(1), maxAge: .max, now: 500)
-        store.sweep(now: .max - 1)
+        store.upkeep.sweep(now: .max - 1)
         #expect(store.finds(sampleBody(1)))
     }
 
     @Test func `a version admitted after a sweep is swept at its own time`() throws {
         let store = try DictionaryStore.open(":memory:")
         store.admit(sampleBody(1), maxAge: 1000, now: 0)
-        store.sweep(now: 10)
+        store.upkeep.sweep(now: 10)
         store.admit(sampleBody(2), maxAge: 20, now: 10)
-        store.sweep(now: 30)
+        store.upkeep.sweep(now: 30)
         #expect(store.finds(sampleBody(1)))
         #expect(!store.finds(sampleBody(2)))
-        store.sweep(now: 1000)
+        store.upkeep.sweep(now: 1000)
         #expect(!store.finds(sampleBody(1)))
     }
 
@@ -41,7 +41,7 @@ import Testing
         let store = try DictionaryStore.open(":memory:")
         store.admit(sampleBody(1), maxAge: 20, now: 0)
         store.admit(sampleBody(2), maxAge: 1000, now: 0)
-        store.sweep(now: 20)
+        store.upkeep.sweep(now: 20)
         #expect(store.state.withLock { $0.earliestExpiry } == 1000)
     }
 
@@ -50,7 +50,7 @@ import Testing
         _ = store.state.withLock { $0.beginExpiry() }
         store.admit(sampleBody(1), maxAge: 20, now: 10)
         store.state.withLock { $0.endExpiry(earliest: 1000) }
-        store.sweep(now: 30)
+        store.upkeep.sweep(now: 30)
         #expect(!store.finds(sampleBody(1)))
     }
 
@@ -60,7 +60,7 @@ import Testing
         first.admit(sampleBody(1), maxAge: 10, now: 1000)
         first.close()
         let store = try DictionaryStore.open(folder.database)
-        store.sweep(now: 1010)
+        store.upkeep.sweep(now: 1010)
         #expect(!store.finds(sampleBody(1)))
     }
 
@@ -73,9 +73,9 @@ import Testing
                     sampleBody(seed), chain: ChainKey(authority: "api.example", match: "/\(seed)"),
                     now: 1000 + seed))
         }
-        store.touch(versions[0], now: 2000)
+        store.demand.touch(versions[0], now: 2000)
         store.admit(sampleBody(10), chain: ChainKey(authority: "api.example", match: "/10"), now: 2001)
-        store.flush()
+        store.upkeep.flush()
         let reader = store.reader()
         #expect(reader.contains(chain: versions[0].chainKey, digest: versions[0].digest))
         #expect(!reader.contains(chain: versions[1].chainKey, digest: versions[1].digest))
@@ -91,9 +91,9 @@ import Testing
         var largest = 0
         for seed in 1..<400 {
             store.admit(sampleBody(seed, count: 30_000), keep: 10_000, maxAge: .max, now: seed)
-            store.advertised(wanted, now: seed)
+            store.demand.advertised(wanted, now: seed)
             if seed % 3 == 0 {
-                #expect(store.flush())
+                #expect(store.upkeep.flush())
                 largest = max(largest, folder.fileBytes)
             }
         }
@@ -117,7 +117,7 @@ import Testing
         store.close()
         #expect(folder.bytesOnDisk > 6_000_000)
         let smaller = try DictionaryStore.open(folder.database, maxBytes: 2 << 20)
-        smaller.flush()
+        smaller.upkeep.flush()
         #expect(folder.fileBytes <= 2 << 20)
         #expect(smaller.finds(sampleBody(199, count: 30_000)))
     }
@@ -126,13 +126,13 @@ import Testing
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database, maxBytes: 1 << 20)
         #expect(throws: AdmissionRefusal.size) {
-            try store.admit(
+            try store.admission.admit(
                 VersionCandidate(
                     sampleBody(1, count: 300_000),
                     key: VersionKey(chain: feedChain, url: "/feed", variant: ""), policy: AdmissionPolicy()),
                 now: 1000)
         }
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         #expect(!store.finds(sampleBody(1, count: 300_000)))
         #expect(store.statistics.refusals == [.size: 1])
         #expect(folder.bytesOnDisk < 300_000)
@@ -145,14 +145,14 @@ import Testing
         let store = try DictionaryStore.open(folder.database, maxBytes: 4 << 20)
         for seed in 0..<3 {
             let version = store.admit(sampleBody(seed, count: 650_000), variant: "\(seed)", now: 1000)
-            #expect(store.name(version, until: 9000, now: 1000))
+            #expect(store.demand.name(version, until: 9000, now: 1000))
         }
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         // The store cannot evict another program's table to make room.
         try folder.sqlite("CREATE TABLE more (a); INSERT INTO more VALUES (zeroblob(1500000))")
         store.admit(sampleBody(3, count: 1_040_000), now: 1000)
         store.admit(sampleBody(4), now: 1000)
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         #expect(store.statistics.evictions == [.size: 1])
         #expect(!store.finds(sampleBody(3, count: 1_040_000)) && store.finds(sampleBody(4)))
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "4")
@@ -163,7 +163,7 @@ import Testing
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database, memoryBytes: 200_000)
         let versions = (0..<50).map { seed in
-            defer { store.flush() }
+            defer { store.upkeep.flush() }
             return store.admit(sampleBody(seed, count: 10_000), keep: 100)
         }
         #expect(store.statistics.memoryBytes <= 200_000)

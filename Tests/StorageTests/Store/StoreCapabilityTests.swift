@@ -66,14 +66,14 @@ struct StoreCapabilityTests {
     @Test func `deltas of what is unlisted or private are kept apart from public ones, and by chain`() throws
     {
         let users = try PrivateStore(":memory:")
-        #expect(users.store.deltaScope(of: feedChain) == .public)
-        #expect(users.store.deltaScope(of: chain()) == .unlisted)
+        #expect(feedChain.deltaScope(users.keys) == .public)
+        #expect(chain().deltaScope(users.keys) == .unlisted)
         let body = sampleBody(1)
         let chains = try [
             users.chain("ann"), users.chain("ann", match: "/inbox"), users.chain("bob"),
             users.personal(body), users.personal(body, match: "/inbox"), users.personal(sampleBody(2)),
         ]
-        let scopes = chains.map { users.store.deltaScope(of: $0) }
+        let scopes = chains.map { $0.deltaScope(users.keys) }
         #expect(Set(scopes).count == scopes.count)
         #expect(!scopes.contains(.public) && !scopes.contains(.unlisted))
     }
@@ -149,7 +149,7 @@ struct StoreCapabilityTests {
             #expect(reader.version(chain: chain(), digest: body.digest) != nil)
             #expect(reader.version(chain: sibling, digest: body.digest) != nil)
             #expect(reader.version(chain: chain(scope: .public), digest: body.digest) == nil)
-            #expect(store.flush())
+            #expect(store.upkeep.flush())
             store.close()
         }
         #expect(try folder.sqlite("SELECT DISTINCT scope FROM chain") == "unlisted")

@@ -13,7 +13,7 @@ import Testing
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database)
         for seed in 1...3 { store.admit(sampleBody(seed)) }
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         store.close()
         // Whoever has the lock is the process that writes.
         guard case .taken(let lock) = StoreLock.take(for: folder.database) else {

@@ -26,7 +26,7 @@ import Testing
         throws
     {
         for seed in 1...4 { store.admit(sampleBody(seed)) }
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         store.close()
         let row = folder.bodyRow(of: sampleBody(3))
         try folder.sqlite("UPDATE body SET bytes = zeroblob(1000) WHERE id = \(row)")
@@ -54,7 +54,7 @@ import Testing
         let other = ChainKey(authority: "api.example", match: "/other")
         store.admit(sampleBody(3), chain: other, url: "/other")
         store.writeQueue.resume()
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         store.close()
         let catalogue = try StoreCatalogue(path: folder.database)
         defer { catalogue.close() }

@@ -14,7 +14,7 @@ import Testing
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database)
         for seed in 1...60 { store.admit(sampleBody(seed, count: 500_000), keep: 100) }
-        #expect(store.flush(timeoutSeconds: 60))
+        #expect(store.upkeep.flush(timeoutSeconds: 60))
         if !isInUse { store.close() }
         let catalogue = try StoreCatalogue(path: folder.database)
         let sampler = FileSizeSampler(folder.database)
@@ -37,7 +37,7 @@ import Testing
             ChainKey(authority: "api.example", match: "/feed", matchDest: $0)
         }
         for seed in 0..<30 { store.admit(sampleBody(seed), chain: chains[seed % 3], now: 1000 + seed) }
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         store.close()
         let catalogue = try StoreCatalogue(path: folder.database)
         let listed = try catalogue.versions().map(\.chainKey)
@@ -59,7 +59,7 @@ import Testing
         for seed in 1...20 {
             store.admit(sampleBody(seed, count: 40_000), url: "/kept?\(seed)", keep: 100)
             if seed == 10 { store.admit(body, url: "/removed", keep: 100) }
-            #expect(store.flush())
+            #expect(store.upkeep.flush())
         }
         store.close()
         let catalogue = try StoreCatalogue(path: folder.database)

@@ -25,19 +25,19 @@ import Testing
                         case 0, 1:
                             let policy = AdmissionPolicy(
                                 versions: 3, maxAge: 200, startsInProbation: choice % 2 == 0)
-                            let slot = try? store.reserve(
+                            let slot = try? store.admission.reserve(
                                 VersionKey(chain: chain, url: "/\(choice)", variant: ""), bytes: 5000,
                                 policy: policy)
                             if round % 2 == 0 { slot?.release() }
                             // The store refuses bodies while too much waits for the disk.
-                            _ = try? store.admit(
+                            _ = try? store.admission.admit(
                                 VersionCandidate(
                                     bodies[choice],
                                     key: VersionKey(chain: chain, url: "/\(choice)", variant: ""),
                                     policy: policy), slot: slot, now: now)
                         case 2:
                             if let found = reader.version(chain: chain, digest: bodies[choice].digest) {
-                                store.touch(found, now: now)
+                                store.demand.touch(found, now: now)
                                 let body = store.hotBody(of: found)
                                 #expect(body == nil || body?.digest == found.digest)
                             }
@@ -48,16 +48,16 @@ import Testing
                                 let body = await store.loaded(found)
                                 #expect(body == nil || body?.digest == found.digest)
                             }
-                        case 4: store.sweep(now: now)
+                        case 4: store.upkeep.sweep(now: now)
                         default:
                             _ = store.statistics
-                            if round % 50 == 0 { store.flush() }
+                            if round % 50 == 0 { store.upkeep.flush() }
                         }
                     }
                 }
             }
         }
-        #expect(store.flush(timeoutSeconds: 60))
+        #expect(store.upkeep.flush(timeoutSeconds: 60))
         let index = store.index
         let all = index.allVersions()
         #expect(all.count == index.versionCount)

@@ -29,7 +29,7 @@ import Testing
         #expect(store.statistics.evictions == [.damaged: 1])
         #expect(events.errors.count == 1)
         #expect(events.errors.first?.contains("do not match its digest") == true)
-        store.flush()
+        store.upkeep.flush()
         #expect(try folder.sqlite("SELECT count(*) FROM body") == "2")
     }
 
@@ -54,7 +54,7 @@ import Testing
         let store = try DictionaryStore.open(folder.database, log: events.log)
         #expect(store.statistics.versions == 0)
         store.admit(sampleBody(1))
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         #expect(events.errors.count == 1)
         let aside = try #require(folder.files.first { $0.hasPrefix("dictum.sqlite.damaged-20") })
         #expect(try String(contentsOfFile: folder.path + "/" + aside, encoding: .utf8) == garbage)
@@ -96,7 +96,7 @@ import Testing
         let store = try DictionaryStore.open(folder.database)
         #expect(store.statistics.versions == 1)
         store.admit(sampleBody(9))
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
     }
 
     @Test func `values of another type than the column's are none`() async throws {
@@ -120,7 +120,7 @@ import Testing
         let events = StoreEvents()
         let store = try DictionaryStore.open(folder.database, log: events.log)
         let hot = store.admit(sampleBody(100, count: 20_000), keep: 100)
-        store.flush()
+        store.upkeep.flush()
         // This version of the first run is in memory before the damage.
         let read = try #require(
             store.reader().version(chain: feedChain, digest: sampleBody(3, count: 20_000).digest))
@@ -137,9 +137,9 @@ import Testing
         for seed in 200..<210 {
             store.admit(
                 sampleBody(seed, count: 20_000), chain: ChainKey(authority: "api.example", match: "/\(seed)"))
-            store.flush()
+            store.upkeep.flush()
         }
-        store.flush()
+        store.upkeep.flush()
         #expect(events.errors.contains { $0.contains("set aside") })
         #expect(folder.files.contains { $0.contains("damaged-20") })
         for version in [hot, read] {
@@ -167,10 +167,10 @@ import Testing
         let events = StoreEvents()
         let store = try DictionaryStore.open(folder.database, log: events.log)
         store.admit(sampleBody(1))
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         try folder.sqlite("PRAGMA user_version = 99")
         store.admit(sampleBody(2))
-        #expect(!store.flush())
+        #expect(!store.upkeep.flush())
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "1")
         #expect(events.errors.count == 1)
         #expect(events.errors.first?.contains("99") == true)
@@ -203,7 +203,7 @@ import Testing
         try Data(bytes).write(to: URL(fileURLWithPath: folder.database))
         for _ in 0..<2 {
             #expect(throws: StoreError.self) { try DictionaryStore.open(folder.database) }
-            #expect(throws: StoreError.self) { try DictionaryStore.check(path: folder.database) }
+            #expect(throws: StoreError.self) { try StoreFile.check(path: folder.database) }
             #expect(throws: StoreCatalogueError.self) { try StoreCatalogue(path: folder.database) }
         }
         #expect(folder.files == ["dictum.sqlite"], "no lock tells that it is a store")
@@ -244,7 +244,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: true)
         try "mine".write(toFile: home + "/d.sqlite", atomically: true, encoding: .utf8)
         store.admit(sampleBody(1))
-        #expect(!store.flush())
+        #expect(!store.upkeep.flush())
         #expect(try FileManager.default.contentsOfDirectory(atPath: home) == ["d.sqlite"])
         #expect(store.finds(sampleBody(1)), "it goes on in memory")
         #expect(store.statistics.setAsides == 0)
@@ -256,7 +256,7 @@ import Testing
         let events = StoreEvents()
         let store = try DictionaryStore.open(folder.database, log: events.log)
         store.admit(sampleBody(1))
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         #expect(events.all.isEmpty)
     }
 }

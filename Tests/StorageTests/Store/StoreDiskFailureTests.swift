@@ -19,7 +19,7 @@ import Testing
         #expect(events.errors.count == 1)
         #expect(events.errors.first?.contains("store.path") == true)
         let version = store.admit(sampleBody(1))
-        #expect(!store.flush())
+        #expect(!store.upkeep.flush())
         #expect(store.finds(sampleBody(1)))
         #expect(store.hotBody(of: version)?.bytes == sampleBody(1).bytes)
         #expect(await store.loaded(version)?.bytes == sampleBody(1).bytes)
@@ -33,9 +33,9 @@ import Testing
             store.admit(
                 sampleBody(seed), chain: ChainKey(authority: "api.example", match: "/\(seed)"),
                 url: "/\(seed)")
-            if seed % 10 == 0 { store.flush() }
+            if seed % 10 == 0 { store.upkeep.flush() }
         }
-        store.flush()
+        store.upkeep.flush()
         let statistics = store.statistics
         #expect(statistics.memoryBytes + statistics.indexBytes <= 100_000)
         // This is half of what the index leaves, which was larger before they went; the exact size depends on
@@ -54,10 +54,10 @@ import Testing
         let events = StoreEvents()
         let store = try DictionaryStore.open(path, log: events.log)
         store.admit(sampleBody(1))
-        #expect(!store.flush())
+        #expect(!store.upkeep.flush())
         try FileManager.default.createDirectory(
             atPath: folder.path + "/later", withIntermediateDirectories: false)
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         #expect(events.all.last == .info("the store \(path) can be written again"))
         let subjects = events.subjects
         #expect(subjects.count == 2 && subjects[0] != nil && subjects[0] == subjects[1], "one ends the other")
@@ -80,9 +80,9 @@ import Testing
         let store = try DictionaryStore.open(home + "/dictum.sqlite")
         store.admit(sampleBody(2), now: 2000)
         store.admit(sampleBody(3), now: 2000)
-        #expect(!store.flush())
+        #expect(!store.upkeep.flush())
         try FileManager.default.moveItem(atPath: hidden, toPath: home)
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         #expect(store.statistics.versions == 3)
         #expect(store.hot.withLock { $0.pinnedBytes } == 0, "nothing waits, not even what the file had too")
         for seed in 1...3 {
@@ -102,10 +102,10 @@ import Testing
         let store = try DictionaryStore.open(folder.database)
         let holder = try LockHolder(of: folder, "BEGIN IMMEDIATE;")
         store.admit(sampleBody(1))
-        #expect(!store.flush(timeoutSeconds: 30))
+        #expect(!store.upkeep.flush(timeoutSeconds: 30))
         #expect(store.finds(sampleBody(1)))
         try holder.end()
-        #expect(store.flush(timeoutSeconds: 30))
+        #expect(store.upkeep.flush(timeoutSeconds: 30))
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "1")
     }
 
@@ -116,14 +116,14 @@ import Testing
         let store = try DictionaryStore.open(folder.database, memoryBytes: 100_000)
         let holder = try LockHolder(of: folder, "BEGIN IMMEDIATE;")
         store.admit(sampleBody(0))
-        #expect(!store.flush(timeoutSeconds: 30))
+        #expect(!store.upkeep.flush(timeoutSeconds: 30))
         for seed in 1..<80 {
             let chain = ChainKey(authority: "api.example", match: "/\(seed)")
             let candidate = VersionCandidate(
                 sampleBody(seed), key: VersionKey(chain: chain, url: "/\(seed)", variant: ""),
                 policy: AdmissionPolicy())
             // The store refuses while it has counted its index and the oldest have not gone yet.
-            try waitUntil("there is room") { (try? store.admit(candidate, now: 1000)) != nil }
+            try waitUntil("there is room") { (try? store.admission.admit(candidate, now: 1000)) != nil }
             // This is about half of what the index leaves.
             try waitUntil("the oldest have gone") { store.statistics.versions < 45 }
         }
@@ -134,7 +134,7 @@ import Testing
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database, retrySeconds: 0.1)
         let version = store.admit(sampleBody(1))
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         let order = "BEGIN IMMEDIATE; INSERT INTO removal (version) VALUES (\(version.id)); COMMIT;"
         let holder = try LockHolder(of: folder, "\(order) BEGIN IMMEDIATE;")
         store.lookNow()
@@ -156,7 +156,7 @@ import Testing
         // Whatever it waited for, it lets go of the store.
         store.writeQueue.sync {}
         let successor = try DictionaryStore.open(folder.database)
-        #expect(successor.finds(sampleBody(1)) && successor.flush())
+        #expect(successor.finds(sampleBody(1)) && successor.upkeep.flush())
     }
 
     @Test func `on a full disk the store goes on from memory and writes once there is room`() async throws {
@@ -167,14 +167,14 @@ import Testing
             let events = StoreEvents()
             let former = try DictionaryStore.open(StoreFolder.sharedDatabase("full"))
             former.admit(sampleBody(0, count: 50_000))
-            try #require(former.flush())
+            try #require(former.upkeep.flush())
             former.close()
             let store = try DictionaryStore.open(StoreFolder.sharedDatabase("full"), log: events.log)
 
             signal(SIGXFSZ, SIG_IGN)
             limitFileSize(to: 200_000)
             for seed in 1...10 { store.admit(sampleBody(seed, count: 50_000)) }
-            try #require(!store.flush())
+            try #require(!store.upkeep.flush())
             try #require(events.errors.count == 1)
             for seed in 0...10 { try #require(store.finds(sampleBody(seed, count: 50_000))) }
             // What is only on the disk can still be read.
@@ -182,7 +182,7 @@ import Testing
             try #require(await cold.loaded(store))
 
             limitFileSize(to: rlim_t.max)
-            try #require(store.flush())
+            try #require(store.upkeep.flush())
             try #require(events.all.count == 2)
             store.close()
         }

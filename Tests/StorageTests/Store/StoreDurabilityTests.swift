@@ -74,7 +74,7 @@ import Testing
                 let store = try DictionaryStore.open(StoreFolder.sharedDatabase("writing"), maxBytes: 8 << 20)
                 // Something is on the disk before the time begins.
                 store.admit(sampleBody(0, count: 20_000))
-                store.flush()
+                store.upkeep.flush()
                 DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(.random(in: 30...300))) {
                     kill(getpid(), SIGKILL)
                 }
@@ -105,13 +105,13 @@ import Testing
         store.admit(sampleBody(1), chain: other, maxAge: 30)
         let counts =
             "SELECT (SELECT count(*) FROM chain), (SELECT count(*) FROM body), (SELECT count(*) FROM version)"
-        store.flush()
+        store.upkeep.flush()
         #expect(try folder.sqlite(counts) == "2|1|3")
-        store.sweep(now: short.lastWanted + 20)
-        store.flush()
+        store.upkeep.sweep(now: short.lastWanted + 20)
+        store.upkeep.flush()
         #expect(try folder.sqlite(counts) == "1|1|1")
-        store.sweep(now: short.lastWanted + 30)
-        store.flush()
+        store.upkeep.sweep(now: short.lastWanted + 30)
+        store.upkeep.flush()
         #expect(try folder.sqlite(counts) == "0|0|0")
     }
 
@@ -119,7 +119,7 @@ import Testing
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database)
         store.admit(sampleBody(1), keep: 1)
-        store.flush()
+        store.upkeep.flush()
         store.admit(sampleBody(2), keep: 1)
         let back = store.admit(sampleBody(1), keep: 1)
         store.close()
@@ -134,10 +134,10 @@ import Testing
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database)
         let version = store.admit(sampleBody(1), now: 1000)
-        store.flush()
-        for now in 1001...1170 { store.touch(version, now: now) }
+        store.upkeep.flush()
+        for now in 1001...1170 { store.demand.touch(version, now: now) }
         #expect(version.lastWanted == 1170)
-        store.flush()
+        store.upkeep.flush()
         #expect(try folder.sqlite("SELECT last_wanted FROM version") == "1120")
     }
 
@@ -174,7 +174,7 @@ import Testing
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database)
         store.admit(sampleBody(1))
-        store.flush()
+        store.upkeep.flush()
         for file in folder.files {
             let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/" + file)
             #expect((attributes[.posixPermissions] as? Int) == 0o600, "\(file)")

@@ -129,7 +129,7 @@ extension DictionaryStore {
         now: Int = 1000
     ) -> Version {
         do {
-            return try admit(
+            return try admission.admit(
                 VersionCandidate(
                     body, key: VersionKey(chain: chain, url: url, variant: variant),
                     policy: AdmissionPolicy(versions: keep, maxAge: maxAge, startsInProbation: isImplied),
@@ -145,7 +145,7 @@ extension DictionaryStore {
         isImplied: Bool = false
     ) -> Result<AdmissionSlot, AdmissionRefusal> {
         Result { () throws(AdmissionRefusal) in
-            try reserve(
+            try admission.reserve(
                 VersionKey(chain: chain, url: url, variant: variant), bytes: bytes,
                 policy: AdmissionPolicy(startsInProbation: isImplied))
         }

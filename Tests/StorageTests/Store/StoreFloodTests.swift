@@ -15,16 +15,16 @@ import Testing
             let chain = ChainKey(authority: "api.example", match: "/feed/\(number)")
             let version = store.admit(
                 sampleBody(number), chain: chain, url: chain.match, isImplied: true, now: 1000)
-            store.advertised(version, now: 1000)
+            store.demand.advertised(version, now: 1000)
             return version
         }
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         var (chainsMost, memoryMost, filesMost) = (0, 0, 0)
         for number in 0..<Self.floodCount {
             let url = "/odd/\(number)"
             let body = Body([UInt8](url.utf8))
             // The flood continues, whether this is refused or not.
-            _ = try? store.admit(
+            _ = try? store.admission.admit(
                 VersionCandidate(
                     body,
                     key: VersionKey(
@@ -36,7 +36,7 @@ import Testing
             memoryMost = max(memoryMost, statistics.memoryBytes)
             if isOnDisk { filesMost = max(filesMost, folder.fileBytes) }
         }
-        #expect(store.flush(timeoutSeconds: 60))
+        #expect(store.upkeep.flush(timeoutSeconds: 60))
         #expect(chainsMost <= 300)
         #expect(memoryMost <= 1 << 20)
         #expect(filesMost <= 4 << 20)
@@ -61,7 +61,7 @@ import Testing
         for number in 0..<200 {
             let chain = ChainKey(authority: "api.example", match: "/odd/\(number)")
             do {
-                try store.admit(
+                try store.admission.admit(
                     VersionCandidate(
                         sampleBody(number), key: VersionKey(chain: chain, url: chain.match, variant: ""),
                         policy: AdmissionPolicy(startsInProbation: true)), now: 1000)
@@ -79,7 +79,7 @@ import Testing
         let store = try DictionaryStore.open(":memory:", writeBytesPerSecond: 10_000)
         for _ in 0..<100 {
             let slot = try store.slot(bytes: 1000).get()
-            try store.admit(
+            try store.admission.admit(
                 VersionCandidate(
                     sampleBody(1), key: VersionKey(chain: feedChain, url: "/feed", variant: ""),
                     policy: AdmissionPolicy()), slot: slot, now: 1000)
@@ -94,10 +94,10 @@ import Testing
             let body = Body(Array(String(repeating: "item \(number), ", count: 5_000).utf8))
             let key = VersionKey(chain: feedChain, url: "/feed?\(number)", variant: "")
             #expect(throws: Never.self, "body \(number)") {
-                try store.admit(
+                try store.admission.admit(
                     VersionCandidate(body, key: key, policy: AdmissionPolicy(versions: 100)), now: 1000)
             }
-            #expect(store.flush())
+            #expect(store.upkeep.flush())
         }
         store.close()
     }

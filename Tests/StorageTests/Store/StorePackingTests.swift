@@ -21,7 +21,7 @@ import Testing
     {
         versions.map { number in
             let version = store.admit(body(number), chain: chain, url: chain.match, keep: 10_000)
-            #expect(store.flush())
+            #expect(store.upkeep.flush())
             return version
         }
     }
@@ -94,14 +94,14 @@ import Testing
         let versions = admit(0..<4, to: store)
         #expect(try number("SELECT count(*) FROM body WHERE base = \(versions[0].id)") == 3)
         store.evict([versions[0], versions[1]], reason: .size)
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         #expect(try folder.sqlite("SELECT count(*), count(base) FROM body") == "3|2")
         #expect(await store.loaded(versions[3])?.bytes == body(3).bytes)
         store.close()
         #expect(try await allLoad(2..<4))
         let reopened = try DictionaryStore.open(folder.database)
         reopened.evict(reopened.index.allVersions(), reason: .size)
-        #expect(reopened.flush())
+        #expect(reopened.upkeep.flush())
         #expect(try folder.sqlite("SELECT count(*) FROM body; PRAGMA foreign_key_check") == "0")
     }
 
@@ -109,7 +109,7 @@ import Testing
         let store = try DictionaryStore.open(folder.database)
         let versions = admit(0..<1, to: store)
         store.evict(versions, reason: .size)
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         #expect(try number("SELECT count(*) FROM body") == 0)
         _ = admit(1..<4, to: store)
         store.close()
@@ -127,13 +127,13 @@ import Testing
         // Incompressible bytes are stored as they are.
         let first = Body(secret + sampleBody(1, count: 20_000).bytes)
         store.admit(first, keep: 100)
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         let others = (1...30).map {
             Body(Array(first.bytes.dropFirst(secret.count)) + Array("number \($0)".utf8))
         }
         for other in others {
             store.admit(other, keep: 100)
-            #expect(store.flush())
+            #expect(store.upkeep.flush())
         }
         #expect(try number("SELECT count(*) FROM body WHERE base IS NOT NULL") == 30)
         if !isInUse { store.close() }
@@ -172,7 +172,7 @@ import Testing
                     Body(noise + Array("\(path) \(number)".utf8)), chain: chain, url: "\(path)?\(number)",
                     keep: 100)
             }
-            #expect(store.flush())
+            #expect(store.upkeep.flush())
         }
         store.close()
         #expect(
@@ -259,7 +259,7 @@ import Testing
         let chain = try store.chain("ann")
         for number in 0..<3 {
             store.store.admit(body(number), chain: chain, keep: 10)
-            #expect(store.store.flush())
+            #expect(store.store.upkeep.flush())
         }
         store.store.close()
         #expect(try number("SELECT max(length(sealed)) FROM private_body") < body(0).count / 2)

@@ -44,10 +44,10 @@ import Testing
         let store = try PrivateStore(folder.database)
         let chains = try ["/feed", "/inbox"].map { try store.personal(body(1), match: $0) }
         let versions = chains.map { store.store.admit(body(1), chain: $0, url: $0.match) }
-        #expect(store.store.flush())
+        #expect(store.store.upkeep.flush())
         #expect(try folder.sqlite("SELECT count(*) FROM private_chain") == "2")
         store.store.evict([versions[0]], reason: .removed)
-        #expect(store.store.flush())
+        #expect(store.store.upkeep.flush())
         #expect(try folder.sqlite("SELECT count(*) FROM private_version") == "1")
         #expect(try folder.sqlite("SELECT count(*) FROM private_chain") == "1")
         let reader = store.store.reader()
@@ -64,7 +64,7 @@ import Testing
         let chain = try store.personal(body(1))
         let first = store.store.admit(body(1), chain: chain, url: "/feed?a", variant: "6:accept=1:x;")
         #expect(store.store.admit(body(1), chain: chain, url: "/feed?b", variant: "").id == first.id)
-        #expect(store.store.flush())
+        #expect(store.store.upkeep.flush())
         #expect(try folder.sqlite("SELECT count(*) FROM private_version") == "1")
         store.store.close()
     }
@@ -81,13 +81,13 @@ import Testing
         let long = first.bytes / 4
         first.recordDelta(bytes: long)
         #expect(isDue(first, long), "nothing tells what a fresh one takes")
-        let second = try store.store.admit(
+        let second = try store.store.admission.admit(
             VersionCandidate(
                 body(2), key: VersionKey(chain: store.personal(body(2)), url: "/feed", variant: ""),
                 policy: AdmissionPolicy()), over: first, now: 1000)
         second.recordDelta(bytes: long)
         #expect(!isDue(second, long), "it gained nothing")
-        let third = try store.store.admit(
+        let third = try store.store.admission.admit(
             VersionCandidate(
                 body(3), key: VersionKey(chain: store.personal(body(3)), url: "/feed", variant: ""),
                 policy: AdmissionPolicy()), over: second, now: 1000)

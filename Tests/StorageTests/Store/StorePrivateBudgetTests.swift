@@ -15,7 +15,7 @@ import Testing
             let body = sampleBody(1000 + seed, count: 10_000)
             store.store.admit(body, chain: try store.chain("user \(seed)"), keep: 1, now: 1000 + seed)
         }
-        #expect(store.store.flush())
+        #expect(store.store.upkeep.flush())
         let statistics = store.store.statistics
         #expect(statistics.evictions.keys.map(\.rawValue) == ["private"])
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "50", "wanted the longest ago of all")
@@ -36,7 +36,7 @@ import Testing
         }
         before.store.close()
         let after = try PrivateStore(folder.database, privateBytesMax: 1 << 20)
-        #expect(after.store.flush())
+        #expect(after.store.upkeep.flush())
         #expect(
             try #require(Int(try folder.sqlite("SELECT sum(length(sealed)) FROM private_body"))) <= 1 << 20)
         #expect(try after.finds(sampleBody(199, count: 10_000), "user 199"))
@@ -53,7 +53,7 @@ import Testing
         before.store.admit(sampleBody(0, count: 10_000), chain: try before.chain("user 0"), now: 5000)
         before.store.close()
         let after = try PrivateStore(folder.database, privateBytesMax: 1 << 20)
-        #expect(after.store.flush())
+        #expect(after.store.upkeep.flush())
         #expect(try after.finds(sampleBody(0, count: 10_000), "user 0"))
         #expect(try !after.finds(sampleBody(1, count: 10_000), "user 1"))
         after.store.close()
@@ -68,7 +68,7 @@ import Testing
         for number in 0..<500 {
             store.store.admit(sampleBody(7), chain: try store.chain("user \(number)"), now: 1000 + number)
         }
-        #expect(store.store.flush())
+        #expect(store.store.upkeep.flush())
         #expect(store.store.statistics.chains == 560)
         #expect(store.store.statistics.evictions.isEmpty)
         for user in [0, 499] { #expect(try store.finds(sampleBody(7), "user \(user)")) }
@@ -90,9 +90,9 @@ import Testing
         for number in 0..<2000 {
             try store.give(
                 sampleBody(1000 + number, count: 2000), network: 500, comesBack: comeBack, now: 2000 + number)
-            if number % 50 == 0 { #expect(store.store.flush()) }
+            if number % 50 == 0 { #expect(store.store.upkeep.flush()) }
         }
-        #expect(store.store.flush())
+        #expect(store.store.upkeep.flush())
         #expect(try users.allSatisfy { try store.held($0) != nil })
         #expect(try newcomers.allSatisfy { try store.held($0) != nil })
         #expect(try store.held(sampleBody(1000, count: 2000)) == nil)
@@ -105,7 +105,7 @@ import Testing
         let store = try PrivateStore(":memory:", privateBytesMax: 1 << 20)
         let bodies = (0..<300).map { sampleBody($0, count: 2000) }
         for body in bodies { try store.give(body, network: 1, now: 1000) }
-        #expect(store.store.flush())
+        #expect(store.store.upkeep.flush())
         #expect(try bodies.allSatisfy { try store.held($0) != nil })
         store.store.close()
     }
@@ -117,9 +117,9 @@ import Testing
         for body in users { try store.give(body, network: 1, comesBack: true, now: 1000) }
         for number in 0..<2000 {
             try store.give(sampleBody(1000 + number, count: 2000), network: number, now: 2000 + number)
-            if number % 50 == 0 { #expect(store.store.flush()) }
+            if number % 50 == 0 { #expect(store.store.upkeep.flush()) }
         }
-        #expect(store.store.flush())
+        #expect(store.store.upkeep.flush())
         #expect(try users.allSatisfy { try store.held($0) != nil })
         store.store.close()
     }
@@ -130,14 +130,14 @@ import Testing
         for body in users {
             try store.give(body, network: 1, now: 1000)
             let version = try #require(try store.held(body))
-            let name = try #require(store.store.name(of: version, store.store.keys))
-            store.store.add(SharedDemand(name: name, change: 0, contact: 1000), to: version)
+            let name = try #require(version.sharedName(store.store.keys))
+            store.store.sharing.add(SharedDemand(name: name, change: 0, contact: 1000), to: version)
         }
         for number in 0..<2000 {
             try store.give(sampleBody(1000 + number, count: 2000), network: number, now: 2000 + number)
-            if number % 50 == 0 { #expect(store.store.flush()) }
+            if number % 50 == 0 { #expect(store.store.upkeep.flush()) }
         }
-        #expect(store.store.flush())
+        #expect(store.store.upkeep.flush())
         #expect(try users.allSatisfy { try store.held($0) != nil })
         store.store.close()
     }
@@ -148,12 +148,12 @@ import Testing
         let bodies = (0..<100).map { Body(Array(String(repeating: "item \($0), ", count: 2_000).utf8)) }
         for (number, body) in bodies.enumerated() {
             try store.give(body, network: number, now: 1000)
-            if number % 10 == 0 { #expect(store.store.flush()) }
+            if number % 10 == 0 { #expect(store.store.upkeep.flush()) }
         }
-        #expect(store.store.flush())
+        #expect(store.store.upkeep.flush())
         #expect(store.store.statistics.evictions.isEmpty)
         #expect(try bodies.allSatisfy { try store.held($0) != nil })
-        let counted = store.store.chains(by: .bytes, offset: 0, limit: 0).private.storedBytes
+        let counted = ChainListing(of: store.store, by: .bytes, offset: 0, limit: 0).private.storedBytes
         #expect(100 * 1024...100 * 2500 ~= counted, "\(counted)")
         store.store.close()
     }

@@ -13,7 +13,7 @@ import Testing
         let store = try PrivateStore(folder.database)
         for user in ["ann", "bob"] {
             store.store.admit(one, chain: try store.chain(user))
-            #expect(store.store.flush(), "in this order")
+            #expect(store.store.upkeep.flush(), "in this order")
         }
         store.store.close()
         return folder
@@ -142,7 +142,7 @@ import Testing
         let events = StoreEvents()
         let store = try PrivateStore(folder.database, log: events.log)
         store.store.admit(sampleBody(3), chain: try store.chain("ann"))
-        #expect(store.store.flush())
+        #expect(store.store.upkeep.flush())
         let modes = try runCommand("stat", ["-c", "%a"] + folder.files.map { "\(folder.path)/\($0)" })
         #expect(modes == "600\n600\n600\n600", "database, lock, log and shared memory")
         #expect(

@@ -62,10 +62,10 @@ import Testing
         let store = try PrivateStore(":memory:")
         let version = store.store.admit(one)
         store.store.admit(one, chain: try store.chain("ann"), maxAge: 10, now: 1000)
-        #expect(store.store.name(version, until: 5000, now: 1000))
+        #expect(store.store.demand.name(version, until: 5000, now: 1000))
         let path = DictionaryPath(chainName: feedChain.name, digest: one.digest)
         #expect(store.store.reader().linked(path, authority: "api.example", now: 1500) === version)
-        store.store.sweep(now: 1500)
+        store.store.upkeep.sweep(now: 1500)
         #expect(try !store.finds(one, "ann"))
         #expect(store.store.reader().linked(path, authority: "api.example", now: 1500) === version)
     }
@@ -132,14 +132,14 @@ import Testing
         let second = try PrivateStore(folder.database)
         let after = second.store.admit(one, chain: try second.chain("ann"), etag: "b", now: 2000)
         #expect(after.id == before.id)
-        second.store.touch(after, now: 5000)
-        #expect(second.store.flush())
+        second.store.demand.touch(after, now: 5000)
+        #expect(second.store.upkeep.flush())
         #expect(try folder.sqlite("SELECT count(*), max(last_wanted) FROM private_version") == "1|5000")
         second.store.admit(sampleBody(2), chain: try second.chain("ann"), keep: 1, now: 6000)
-        #expect(second.store.flush())
+        #expect(second.store.upkeep.flush())
         #expect(try folder.sqlite("SELECT count(*) FROM private_body") == "1")
-        second.store.sweep(now: 10_000)
-        #expect(second.store.flush())
+        second.store.upkeep.sweep(now: 10_000)
+        #expect(second.store.upkeep.flush())
         for table in ["private_version", "private_body", "private_chain"] {
             #expect(try folder.sqlite("SELECT count(*) FROM \(table)") == "0")
         }
@@ -176,7 +176,7 @@ import Testing
         store.store.admit(
             body, chain: chain, url: "/inbox?folder=secret", variant: "10:x-language=2:tlh;",
             etag: "etag-of-hers")
-        #expect(store.store.flush())
+        #expect(store.store.upkeep.flush())
         let secrets: [[UInt8]] = [
             text, body.digest.bytes, Array(body.digest.hex.utf8), Array(body.digest.base64URL.utf8),
             Array("ann-token".utf8), Array("/inbox".utf8), Array("folder=secret".utf8), Array("tlh".utf8),

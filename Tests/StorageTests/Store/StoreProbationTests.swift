@@ -48,7 +48,7 @@ import Testing
     @Test func `a chain whose dictionary is advertised is established, and leaves the share`() throws {
         let store = try DictionaryStore.open(":memory:", maxChains: 50)
         let advertised = admit(0, to: store)
-        store.advertised(advertised, now: 1000)
+        store.demand.advertised(advertised, now: 1000)
         for number in 1..<100 { admit(number, to: store, now: 1000 + number) }
         #expect(holds(0, store))
         #expect(store.statistics.chainsInProbation == 10)
@@ -61,7 +61,7 @@ import Testing
     ) throws {
         let store = try DictionaryStore.open(":memory:", maxChains: 50)
         let touched = admit(0, to: store)
-        for _ in 0..<more { store.touch(touched, now: 1000) }
+        for _ in 0..<more { store.demand.touch(touched, now: 1000) }
         admit(1, to: store)
         for round in 0..<more {
             store.admit(sampleBody(1000 + round), chain: chain(1), url: "/1", isImplied: true)
@@ -83,7 +83,7 @@ import Testing
     @Test func `established chains leave the share to those in probation`() throws {
         let store = try DictionaryStore.open(":memory:", maxChains: 10)
         for number in 0..<20 {
-            store.advertised(admit(number, to: store, now: 1000 + number), now: 1000 + number)
+            store.demand.advertised(admit(number, to: store, now: 1000 + number), now: 1000 + number)
         }
         for number in 20..<40 { admit(number, to: store, now: 2000) }
         #expect(store.statistics.chains == 10)
@@ -97,8 +97,8 @@ import Testing
         let store = try DictionaryStore.open(folder.database, maxChains: 50)
         let advertised = admit(0, to: store)
         admit(1, to: store)
-        if isWrittenBefore { #expect(store.flush()) }
-        store.advertised(advertised, now: 1000)
+        if isWrittenBefore { #expect(store.upkeep.flush()) }
+        store.demand.advertised(advertised, now: 1000)
         store.close()
         #expect(try folder.sqlite("SELECT \"match\", established FROM chain ORDER BY 1") == "/0|1\n/1|0")
         let reopened = try DictionaryStore.open(folder.database, maxChains: 50)

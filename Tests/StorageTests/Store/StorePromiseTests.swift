@@ -26,7 +26,7 @@ import Testing
         -> String
     {
         let id = try #require(store.keys.makeRandomID())
-        store.store.promise(id, of: body.digest, in: chain, network: UInt16(network))
+        store.store.admission.promise(id, of: body.digest, in: chain, network: UInt16(network))
         return id
     }
 
@@ -42,9 +42,9 @@ import Testing
         for number in 0..<12_000 {
             _ = try give(sampleBody(1000 + number), network: 500, now: 2000 + number, store)
             _ = try promise(shared, in: unlisted, network: 500, store)
-            if number % 500 == 0 { #expect(store.store.flush()) }
+            if number % 500 == 0 { #expect(store.store.upkeep.flush()) }
         }
-        #expect(store.store.flush())
+        #expect(store.store.upkeep.flush())
         for user in users {
             #expect(try proves(user.id, user.body, in: store.personal(user.body), store))
             #expect(try store.held(user.body) != nil)
@@ -65,7 +65,7 @@ import Testing
         ].enumerated() {
             let body = sampleBody(number)
             before.store.admit(body, chain: chain)
-            if isLate { #expect(before.store.flush()) }
+            if isLate { #expect(before.store.upkeep.flush()) }
             for network in 0..<3 {
                 ids.append((try promise(body, in: chain, network: network, before), body, chain))
             }
@@ -157,11 +157,11 @@ import Testing
             }
             let growth = 300 * PromisedIDs.bytesEach
             #expect(zip(sizes(), without).map(-) == [growth, growth, 2 * growth, growth, growth])
-            if round == 1 { #expect(store.store.flush()) }
+            if round == 1 { #expect(store.store.upkeep.flush()) }
             store.store.evict(versions, reason: .removed)
             #expect(sizes() == empty)
             for id in ids { #expect(try !proves(id, sampleBody(1), in: personal, store)) }
-            #expect(store.store.flush())
+            #expect(store.store.upkeep.flush())
             #expect(try folder.sqlite("SELECT count(promises) FROM version") == "0")
         }
         store.store.close()
@@ -172,7 +172,7 @@ import Testing
         let store = try PrivateStore(folder.database)
         let versions = (0..<2).map { store.store.admit(sampleBody(1), chain: unlisted, url: "/feed?\($0)") }
         let ids = try (0..<2).map { try promise(sampleBody(1), in: unlisted, network: $0, store) }
-        #expect(store.store.flush())
+        #expect(store.store.upkeep.flush())
         store.store.evict([versions[0]], reason: .versions)
         for id in ids { #expect(try proves(id, sampleBody(1), in: unlisted, store)) }
         store.store.close()
@@ -190,7 +190,7 @@ import Testing
         let store = try PrivateStore(folder.database)
         store.store.admit(sampleBody(1), chain: unlisted)
         let id = try promise(sampleBody(1), in: unlisted, network: 1, store)
-        #expect(store.store.flush())
+        #expect(store.store.upkeep.flush())
         store.store.admit(sampleBody(2), chain: unlisted)
         store.store.admit(sampleBody(1), chain: unlisted, etag: "again")
         #expect(try proves(id, sampleBody(1), in: unlisted, store))
@@ -204,7 +204,7 @@ import Testing
         let folder = try StoreFolder()
         let before = try PrivateStore(folder.database)
         before.store.admit(sampleBody(1), chain: unlisted)
-        #expect(before.store.flush())
+        #expect(before.store.upkeep.flush())
         let after = try PrivateStore(folder.database)
         var ids = [try promise(sampleBody(1), in: unlisted, network: 1, before)]
         ids.append(try promise(sampleBody(1), in: unlisted, network: 2, after))
@@ -234,12 +234,13 @@ import Testing
         store.store.admit(sampleBody(2), chain: ChainKey(authority: "api.example", match: "/gone"))
         store.store.admit(sampleBody(1), chain: unlisted)
         let id = try promise(sampleBody(1), in: unlisted, network: 1, store)
-        #expect(store.store.flush())
-        let purged = store.store.purge([Purge(PurgeOrder(path: "/gone")) { _, _, _ in false }]).versions.count
+        #expect(store.store.upkeep.flush())
+        let purged = store.store.upkeep.purge([Purge(PurgeOrder(path: "/gone")) { _, _, _ in false }])
+            .versions.count
         #expect(purged == 1)
         store.store.writeQueue.sync { store.store.writer.startAnew(because: "of the test") }
         #expect(try proves(id, sampleBody(1), in: unlisted, store))
-        #expect(store.store.flush())
+        #expect(store.store.upkeep.flush())
         store.store.close()
         let after = try PrivateStore(folder.database)
         #expect(try proves(id, sampleBody(1), in: unlisted, after))

@@ -15,10 +15,10 @@ import Testing
         let first = try DictionaryStore.open(folder.database)
         let version = first.admit(sampleBody(1))
         let other = first.admit(sampleBody(2))
-        if isWritten { first.flush() }
-        first.provePublic(version)
+        if isWritten { first.upkeep.flush() }
+        first.demand.provePublic(version)
         // Another change of a row proves nothing.
-        first.touch(other, now: 1_000_000)
+        first.demand.touch(other, now: 1_000_000)
         first.close()
         #expect(try folder.sqlite("SELECT group_concat(is_proven_public) FROM version") == "1,0")
         let second = try DictionaryStore.open(folder.database)
@@ -27,7 +27,7 @@ import Testing
 
     @Test func `a body that returns keeps its proof, and one that comes anew has none`() throws {
         let store = try DictionaryStore.open(":memory:")
-        store.provePublic(store.admit(sampleBody(1), keep: 2))
+        store.demand.provePublic(store.admit(sampleBody(1), keep: 2))
         store.admit(sampleBody(2), keep: 2)
         store.admit(sampleBody(1), etag: "\"new\"", keep: 2)
         #expect(isProven(store, 1))
@@ -39,7 +39,7 @@ import Testing
     @Test func `a version that needs an id is never proven to be public`() throws {
         let store = try DictionaryStore.open(":memory:")
         let chain = ChainKey(authority: "api.example", scope: .unlisted, match: "/feed")
-        store.provePublic(store.admit(sampleBody(1), chain: chain))
+        store.demand.provePublic(store.admit(sampleBody(1), chain: chain))
         #expect(!isProven(store, 1, in: chain))
     }
 }

@@ -110,21 +110,21 @@ import Testing
         store.admit(sampleBody(1), chain: many, url: VersionKey.learnedURL(of: many))
         let order = Purge(PurgeOrder(path: "/items/5"), rankMax: given, isFormer: isFormer) { _, _, _ in false
         }
-        #expect(store.purge([order]).versions.count == (isFormer ? 0 : 1))
+        #expect(store.upkeep.purge([order]).versions.count == (isFormer ? 0 : 1))
     }
 
     @Test func `a purge that the disk does not take says so`() throws {
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database)
         store.admit(sampleBody(1))
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         try folder.sqlite(
             "CREATE TRIGGER broken BEFORE DELETE ON version BEGIN SELECT RAISE(ABORT, 'full'); END")
-        let failed = store.purge([purge(PurgeOrder(path: "/feed"))])
+        let failed = store.upkeep.purge([purge(PurgeOrder(path: "/feed"))])
         #expect(failed.versions.count == 1 && !failed.areErased)
         try folder.sqlite("DROP TRIGGER broken")
         store.admit(sampleBody(2))
-        #expect(store.purge([purge(PurgeOrder(path: "/feed"))]).areErased)
+        #expect(store.upkeep.purge([purge(PurgeOrder(path: "/feed"))]).areErased)
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "0")
         store.close()
     }
@@ -133,9 +133,9 @@ import Testing
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database)
         let version = store.admit(sampleBody(1))
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         // The order had chosen the version, and the body came again.
-        #expect(store.onWriter(within: 10) { $0.erase([version]) })
+        #expect(store.writer.onQueue(within: 10) { $0.erase([version]) })
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "1")
         store.close()
     }
@@ -148,8 +148,9 @@ import Testing
         let now = SystemClock.unixMicroseconds
         let ahead = SharedRecord(
             chain: feedChain, facts: facts, rank: now + 86_400_000_000, body: sampleBody(1))
-        _ = try store.adopt(ahead, holders: 1, now: 1000)
-        let removed = store.purge([purge(PurgeOrder(path: "/feed"), rankMax: now + 1_000_000)]).versions.count
+        _ = try store.sharing.adopt(ahead, now: 1000)
+        let removed = store.upkeep.purge([purge(PurgeOrder(path: "/feed"), rankMax: now + 1_000_000)])
+            .versions.count
         #expect(removed == 1)
     }
 
@@ -175,21 +176,21 @@ import Testing
     @Test func `a sweep after the clock was set back lets in what comes after an order`() throws {
         let store = try DictionaryStore.open(":memory:")
         let now = SystemClock.unixSeconds
-        store.sweep(now: now)
-        _ = store.purge([purge(PurgeOrder(path: "/feed"), rankMax: SystemClock.unixMicroseconds)])
+        store.upkeep.sweep(now: now)
+        _ = store.upkeep.purge([purge(PurgeOrder(path: "/feed"), rankMax: SystemClock.unixMicroseconds)])
         let key = VersionKey(chain: feedChain, url: "/feed", variant: "")
         let candidate = VersionCandidate(
             sampleBody(1), key: key, policy: AdmissionPolicy(versions: 16, maxAge: 1000), etag: nil,
             contentType: nil)
         let begunAt = Int64(now - 3_600) * 1_000_000
         #expect(throws: AdmissionRefusal.self) {
-            try store.admit(candidate, begunAt: begunAt + 1, now: now - 3_600)
+            try store.admission.admit(candidate, begunAt: begunAt + 1, now: now - 3_600)
         }
-        store.sweep(now: now - 3_600)
+        store.upkeep.sweep(now: now - 3_600)
         #expect(throws: AdmissionRefusal.self) {
-            try store.admit(candidate, begunAt: begunAt, now: now - 3_600)
+            try store.admission.admit(candidate, begunAt: begunAt, now: now - 3_600)
         }
-        try store.admit(candidate, begunAt: begunAt + 1, now: now - 3_600)
+        try store.admission.admit(candidate, begunAt: begunAt + 1, now: now - 3_600)
         #expect(store.finds(sampleBody(1)))
     }
 
@@ -201,14 +202,14 @@ import Testing
         let writer = try DictionaryStore.open(folder.database)
         if !isLate {
             writer.admit(sampleBody(1))
-            #expect(writer.flush())
+            #expect(writer.upkeep.flush())
         }
         let waiting = try DictionaryStore.open(folder.database)
         if isLate {
             writer.admit(sampleBody(1))
-            #expect(writer.flush())
+            #expect(writer.upkeep.flush())
         }
-        #expect(waiting.purge([purge(PurgeOrder(path: "/feed"))]).versions.count == (isLate ? 0 : 1))
+        #expect(waiting.upkeep.purge([purge(PurgeOrder(path: "/feed"))]).versions.count == (isLate ? 0 : 1))
         if !isLate {
             writer.lookNow()
             #expect(!writer.finds(sampleBody(1)), "the writer was asked to remove it")
@@ -216,7 +217,7 @@ import Testing
         writer.close()
         try waitUntil("it writes") {
             waiting.lookNow()
-            return waiting.flush()
+            return waiting.upkeep.flush()
         }
         #expect(!waiting.finds(sampleBody(1)))
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "0")
@@ -234,20 +235,20 @@ import Testing
         }
         let first = try open()
         first.admit(sampleBody(1))
-        #expect(first.flush())
+        #expect(first.upkeep.flush())
         let stores = [first, try open()]
         if isHandedOver { stores[0].handOver() }
         let (other, writer) = isHandedOver ? (stores[0], stores[1]) : (stores[1], stores[0])
         try waitUntil("both have the version, and one of them writes") {
             for store in stores { store.lookNow() }
-            return writer.flush() && other.finds(sampleBody(1))
+            return writer.upkeep.flush() && other.finds(sampleBody(1))
         }
         // SQLite says the same of it as of a table that is missing: the file is no store any more.
         try folder.sqlite("CREATE TRIGGER broken BEFORE INSERT ON removal BEGIN DELETE FROM nowhere; END")
-        #expect(other.purge([purge(PurgeOrder(path: "/feed"))]).versions.count == 1)
+        #expect(other.upkeep.purge([purge(PurgeOrder(path: "/feed"))]).versions.count == 1)
         #expect(events.errors.count { $0.contains("could not be asked") } == 1)
         #expect(!folder.files.contains { $0.contains("damaged") })
-        #expect(writer.finds(sampleBody(1)) && writer.flush())
+        #expect(writer.finds(sampleBody(1)) && writer.upkeep.flush())
         try folder.sqlite("DROP TRIGGER broken")
         // A connection of SQLite knows such a trigger until another statement has run there.
         try other.writer.openDatabase?.giveBack(pages: 1)
@@ -267,10 +268,10 @@ import Testing
         before.handOver()
         try waitUntil("the successor writes") {
             after.lookNow()
-            return after.flush()
+            return after.upkeep.flush()
         }
         #expect(after.finds(sampleBody(1)))
-        #expect(before.purge([purge(PurgeOrder(path: "/feed"))]).versions.count == 1)
+        #expect(before.upkeep.purge([purge(PurgeOrder(path: "/feed"))]).versions.count == 1)
         after.lookNow()
         #expect(!after.finds(sampleBody(1)))
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "0")

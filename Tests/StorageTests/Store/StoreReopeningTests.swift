@@ -19,13 +19,13 @@ import Testing
 
     /// Loses the connection before the changes of `change` are written, and opens the database again.
     private func reopen(after change: () throws -> Void) rethrows {
-        store.flush()
+        store.upkeep.flush()
         try store.writeQueue.sync {
             try change()
             store.writer.failed(.unavailable("as the test says", connectionLost: true))
         }
         #expect(store.writer.openDatabase == nil)
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
     }
 
     private func version(_ seed: Int) throws -> Version {
@@ -38,14 +38,14 @@ import Testing
         let chains = [feedChain, scripts]
         func body(_ place: Int) -> Body { sampleBody(place, count: 900 + place) }
         for (place, chain) in chains.enumerated() {
-            try store.admit(
+            try store.admission.admit(
                 VersionCandidate(
                     body(place), key: VersionKey(chain: chain, url: "/feed", variant: "v\(place)"),
                     policy: AdmissionPolicy(maxAge: 1_100 + place), etag: "e\(place)",
                     contentType: "text/c\(place)", isUpstreamMatch: place == 1, head: [UInt8(place)]),
                 now: 1_000 + place)
         }
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         store.close()
         let reopened = try DictionaryStore.open(folder.database)
         for (place, chain) in chains.enumerated() {
@@ -69,11 +69,11 @@ import Testing
             VersionKey(chain: other, url: "/feed", variant: ""),
         ]
         for (place, key) in (keys + keys.prefix(1)).enumerated() {
-            try store.admit(
+            try store.admission.admit(
                 VersionCandidate(
                     sampleBody(place + 1), key: key, policy: AdmissionPolicy(), head: [UInt8(place + 1)]),
                 now: 1_000 + place)
-            #expect(store.flush())
+            #expect(store.upkeep.flush())
         }
         #expect(
             try folder.sqlite("SELECT hex(head) FROM version WHERE head IS NOT NULL ORDER BY 1")
@@ -82,20 +82,20 @@ import Testing
 
     @Test func `a version that was named meanwhile stays named`() throws {
         let version = store.admit(sampleBody(1), keep: 1, maxAge: 10, now: 1000)
-        reopen { #expect(store.name(version, until: 5000, now: 1000)) }
+        reopen { #expect(store.demand.name(version, until: 5000, now: 1000)) }
         #expect(store.reader().named(chain: feedChain, variant: "", now: 4999)?.digest == version.digest)
         #expect(store.pinnedBytes > 0)
         store.admit(sampleBody(2), keep: 1, maxAge: 10, now: 4000)
-        store.sweep(now: 4999)
+        store.upkeep.sweep(now: 4999)
         #expect(store.finds(sampleBody(1)))
-        store.sweep(now: 5000)
+        store.upkeep.sweep(now: 5000)
         #expect(!store.finds(sampleBody(1)))
     }
 
     @Test func `a version that lost its name meanwhile is not named again, and keeps its time`() throws {
         let versions = (1...2).map { store.admit(sampleBody($0)) }
-        #expect(store.name(versions[0], until: 5000, now: 1000))
-        reopen { #expect(store.name(versions[1], replacing: versions[0], until: 6000, now: 1000)) }
+        #expect(store.demand.name(versions[0], until: 5000, now: 1000))
+        reopen { #expect(store.demand.name(versions[1], replacing: versions[0], until: 6000, now: 1000)) }
         #expect(try version(1).pinnedUntil == 5000 && version(2).pinnedUntil == 6000)
         #expect(try folder.sqlite("SELECT pinned_until FROM version ORDER BY rank") == "5000\n6000")
         #expect(
@@ -104,17 +104,17 @@ import Testing
 
     @Test func `a version that was wanted meanwhile is not evicted as if it had not been`() throws {
         let version = store.admit(sampleBody(1), maxAge: 1000, now: 1000)
-        reopen { store.touch(version, now: 1900) }
-        store.sweep(now: 2800)
+        reopen { store.demand.touch(version, now: 1900) }
+        store.upkeep.sweep(now: 2800)
         #expect(store.finds(sampleBody(1)))
-        store.sweep(now: 2900)
+        store.upkeep.sweep(now: 2900)
         #expect(!store.finds(sampleBody(1)))
     }
 
     @Test func `a chain that left probation meanwhile is not in it again`() throws {
         let versions = (1...2).map { store.admit(sampleBody($0), isImplied: true) }
         #expect(store.statistics.chainsInProbation == 1)
-        reopen { store.advertised(versions[0], now: 1000) }
+        reopen { store.demand.advertised(versions[0], now: 1000) }
         #expect(store.statistics.chainsInProbation == 0)
         #expect(try folder.sqlite("SELECT established FROM chain") == "1")
     }
@@ -122,7 +122,7 @@ import Testing
     @Test func `a chain stays established though the version that was asked for is gone`() throws {
         let versions = (1...2).map { store.admit(sampleBody($0), isImplied: true) }
         reopen {
-            store.advertised(versions[0], now: 1000)
+            store.demand.advertised(versions[0], now: 1000)
             store.evict([versions[0]], reason: .damaged)
         }
         #expect(store.statistics.versions == 1 && store.statistics.chainsInProbation == 0)
@@ -171,10 +171,10 @@ import Testing
 
     @Test func `holders and proof are read again as they were written`() throws {
         let first = store.admit(sampleBody(1), now: 1000)
-        store.advertised(first, now: 1500)
+        store.demand.advertised(first, now: 1500)
         let second = store.admit(sampleBody(2), over: first, now: 1501)
         #expect(first.holders == 0 && second.holders == 1 && second.hasReturned)
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         #expect(try onDisk(first) == "0|1|1000|1500")
         #expect(try onDisk(second) == "1|1|1501|1501")
         store.close()
@@ -190,39 +190,39 @@ import Testing
     {
         let former = store.admit(sampleBody(1), now: 1000)
         let next = store.admit(sampleBody(2), now: 1000)
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         // A demand one second later is no reason to write the row.
-        store.advertised(former, now: 1001)
-        store.offered(next, over: former, now: 1001)
-        store.sweep(now: 1060)
+        store.demand.advertised(former, now: 1001)
+        store.demand.offered(next, over: former, now: 1001)
+        store.upkeep.sweep(now: 1060)
         store.writeQueue.sync { store.writer.drain() }
         #expect(try onDisk(former) == "1|0|1000|1000")
         // After the writes that were scheduled before, only the sweep wakes the writer.
         let scheduled = DispatchSemaphore(value: 0)
         store.writeQueue.asyncAfter(deadline: .now() + .milliseconds(500)) { scheduled.signal() }
         scheduled.wait()
-        store.sweep(now: 1061)
+        store.upkeep.sweep(now: 1061)
         try waitUntil("the rows are written") { try onDisk(former) == "0|1|1000|1001" }
         #expect(try onDisk(next) == "2|1|1001|1001")
     }
 
     @Test func `a body that returns keeps what is known of its holders, also on disk`() throws {
         let first = store.admit(sampleBody(1), now: 1000)
-        store.offered(first, over: nil, now: 1000)
+        store.demand.offered(first, over: nil, now: 1000)
         store.admit(sampleBody(2), now: 1001)
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         let returned = store.admit(sampleBody(1), now: 1002)
         #expect(returned !== first && returned.holders == 3)
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         #expect(try onDisk(first) == "3|0|1002|1002")
     }
 
     @Test func `counts that a failing disk has not taken are laid over its rows`() throws {
         let version = store.admit(sampleBody(1), now: 1000)
-        #expect(store.flush())
-        store.offered(version, over: nil, now: 1001)
+        #expect(store.upkeep.flush())
+        store.demand.offered(version, over: nil, now: 1001)
         store.writeQueue.sync { store.writer.failed(.unavailable("as the test says", connectionLost: true)) }
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         #expect(try onDisk(version) == "2|0|1001|1001")
         #expect(store.index.version(row: version.id)?.holders == 2)
     }
@@ -242,8 +242,8 @@ import Testing
             #expect((now...end).contains(second))
         }
         // The next demand corrects the row.
-        reopened.touch(row, now: end + 120)
-        #expect(reopened.flush())
+        reopened.demand.touch(row, now: end + 120)
+        #expect(reopened.upkeep.flush())
         #expect(try folder.sqlite("SELECT last_wanted FROM version") == "\(end + 120)")
     }
 }
@@ -265,49 +265,49 @@ import Testing
         throws
     {
         let version = store.admit(sampleBody(1), maxAge: 1000, now: Self.now)
-        #expect(store.flush())
-        store.advertised(version, now: Self.ahead)
-        store.offered(version, over: nil, now: Self.ahead)
+        #expect(store.upkeep.flush())
+        store.demand.advertised(version, now: Self.ahead)
+        store.demand.offered(version, over: nil, now: Self.ahead)
         let next = store.admit(sampleBody(2), maxAge: 1000, over: version, now: Self.ahead)
-        #expect(store.flush())
-        store.sweep(now: Self.now + 10)
+        #expect(store.upkeep.flush())
+        store.upkeep.sweep(now: Self.now + 10)
         for version in [version, next] {
             #expect(version.lastWanted <= Self.now + 10 && version.lastOffered <= Self.now + 10)
             #expect(version.lastContact <= Self.now + 10 && version.handedOnAt <= Self.now + 10)
             #expect(version.chain.wantedUntil <= Self.now + 10)
         }
-        store.sweep(now: Self.now + 1009)
+        store.upkeep.sweep(now: Self.now + 1009)
         #expect(store.finds(sampleBody(1)) && store.finds(sampleBody(2)))
-        store.sweep(now: Self.now + 1010)
+        store.upkeep.sweep(now: Self.now + 1010)
         #expect(!store.finds(sampleBody(1)) && !store.finds(sampleBody(2)))
     }
 
     @Test func `a return is not counted for the time that a clock was ahead`() throws {
         let version = store.admit(sampleBody(1), now: Self.ahead)
-        store.sweep(now: Self.now)
-        store.advertised(version, now: Self.now + 7)
+        store.upkeep.sweep(now: Self.now)
+        store.demand.advertised(version, now: Self.now + 7)
         #expect(version.lastContact == Self.now + 7 && version.hasReturned)
     }
 
     @Test func `what came while the clock was ahead expires by the clock that was set back`() throws {
         store.admit(sampleBody(1), maxAge: 1000, now: Self.ahead)
-        store.sweep(now: Self.now)
-        store.sweep(now: Self.now + 999)
+        store.upkeep.sweep(now: Self.now)
+        store.upkeep.sweep(now: Self.now + 999)
         #expect(store.finds(sampleBody(1)))
-        store.sweep(now: Self.now + 1000)
+        store.upkeep.sweep(now: Self.now + 1000)
         #expect(!store.finds(sampleBody(1)))
     }
 
     @Test func `the disk forgets that second too`() throws {
         let version = store.admit(sampleBody(1), now: Self.now)
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         let future = Int(SystemClock.unixMicroseconds / 1_000_000) + 1_000_000
-        store.touch(version, now: future)
-        store.sweep(now: future)
-        #expect(store.flush())
+        store.demand.touch(version, now: future)
+        store.upkeep.sweep(now: future)
+        #expect(store.upkeep.flush())
         #expect(try folder.sqlite("SELECT last_wanted FROM version") == "\(future)")
-        store.sweep(now: Self.now + 10)
-        #expect(store.flush())
+        store.upkeep.sweep(now: Self.now + 10)
+        #expect(store.upkeep.flush())
         // A row never contains a later second than the clock that wrote it, so demand counts as of now at the
         // latest.
         let onDisk = try #require(Int(try folder.sqlite("SELECT last_wanted FROM version")))

@@ -32,9 +32,9 @@ import Testing
     {
         let store = try DictionaryStore.open(":memory:")
         let (body, key) = (sampleBody(1), VersionKey(chain: feedChain, url: "/feed", variant: ""))
-        let version = try store.admit(
+        let version = try store.admission.admit(
             VersionCandidate(body, key: key, policy: AdmissionPolicy(), etag: "e", head: [1]), now: 1000)
-        #expect(store.name(version, until: 9000, now: 1000))
+        #expect(store.demand.name(version, until: 9000, now: 1000))
         let reader = store.reader()
         func found() -> [Bool] {
             let path = DictionaryPath(chainName: feedChain.name, digest: body.digest)
@@ -52,7 +52,7 @@ import Testing
             return all.map { $0 != nil }
         }
         for isCurrent in [true, false, true] {
-            store.restrict { _ in isCurrent }
+            store.upkeep.restrict { _ in isCurrent }
             #expect(found() == Array(repeating: isCurrent, count: 12))
         }
     }
@@ -73,26 +73,26 @@ import Testing
     @Test func `it stays on disk and is used again when its route comes back`() throws {
         let folder = try filled()
         let store = try open(folder, only: "/none")
-        store.flush()
+        store.upkeep.flush()
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "2")
         #expect(!store.finds(sampleBody(1)))
-        store.restrict { $0.chainKey.match == "/feed" }
+        store.upkeep.restrict { $0.chainKey.match == "/feed" }
         #expect(store.finds(sampleBody(1)))
-        store.restrict { _ in false }
+        store.upkeep.restrict { _ in false }
         #expect(!store.finds(sampleBody(1)))
     }
 
     @Test func `it goes when its time is over, like any other`() throws {
         let folder = try filled()
         let store = try open(folder, only: "/none")
-        store.sweep(now: 5000)
-        store.flush()
+        store.upkeep.sweep(now: 5000)
+        store.upkeep.flush()
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "0")
     }
 
     @Test func `an answer that is under way while the routes change makes nothing that is used`() throws {
         let store = try DictionaryStore.open(":memory:")
-        store.restrict { $0.chainKey.match != "/feed" }
+        store.upkeep.restrict { $0.chainKey.match != "/feed" }
         store.admit(sampleBody(1))
         #expect(!store.finds(sampleBody(1)))
     }
@@ -101,7 +101,7 @@ import Testing
         let reload = Guarded<ReloadOnce>(ReloadOnce())
         var configuration = StoreConfiguration(path: ":memory:")
         configuration.isCurrent = { _ in
-            reload.withLock { $0.store.take() }?.restrict { _ in false }
+            reload.withLock { $0.store.take() }?.upkeep.restrict { _ in false }
             return true
         }
         let store = try DictionaryStore(configuration: configuration)
@@ -132,7 +132,7 @@ import Testing
     @Test func `who named the chain is remembered`() throws {
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database)
-        try store.admit(
+        try store.admission.admit(
             VersionCandidate(
                 sampleBody(1), key: VersionKey(chain: feedChain, url: feed, variant: ""),
                 policy: AdmissionPolicy(versions: 4, maxAge: 100), isUpstreamMatch: true), now: 1000)
@@ -163,7 +163,7 @@ import Testing
         for number in 0..<50 { users.store.admit(sampleBody(200 + number), url: "/feed?\(number)") }
         let records = users.store.index.allVersions().count { $0.isFromRecord }
         #expect(records > 10)
-        users.store.restrict { _ in true }
+        users.store.upkeep.restrict { _ in true }
         #expect(try findsAll())
         users.store.close()
     }

@@ -115,7 +115,7 @@ import Testing
                     keep: 1000)
             }
             store.writeQueue.resume()
-            #expect(store.flush())
+            #expect(store.upkeep.flush())
         }
         // The first admissions make the chains.
         admit(0..<10)

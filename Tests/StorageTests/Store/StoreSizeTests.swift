@@ -28,7 +28,7 @@ import Testing
             let chain = ChainKey(authority: "api.example", match: "/\(seed % 97)")
             let url = "/\(seed % 97)?" + String(repeating: "q", count: seed % 11 == 0 ? 3000 : seed % 7)
             do throws(AdmissionRefusal) {
-                try store.admit(
+                try store.admission.admit(
                     VersionCandidate(
                         Body(Noise.bytes(count, seed: UInt64(seed))),
                         key: VersionKey(chain: chain, url: url, variant: ""),
@@ -38,10 +38,10 @@ import Testing
             } catch {
                 // Admit as fast as the disk allows.
                 #expect(error == .memory || error == .size)
-                #expect(store.flush(timeoutSeconds: 60))
+                #expect(store.upkeep.flush(timeoutSeconds: 60))
             }
         }
-        #expect(store.flush(timeoutSeconds: 60))
+        #expect(store.upkeep.flush(timeoutSeconds: 60))
         let largest = sampler.stop()
         #expect(largest.file <= maxBytes)
         #expect(largest.file > maxBytes / 2)
@@ -64,13 +64,13 @@ import Testing
                 store.admit(sampleBody(seed, count: 60_000), keep: 10_000, now: 1000 + seed)
                 seed += 1
             }
-            #expect(store.flush(timeoutSeconds: 60))
+            #expect(store.upkeep.flush(timeoutSeconds: 60))
         }
         let versions = store.index.versions(of: feedChain)
         let sampler = FileSizeSampler(folder.database)
         // Remove versions all over the file, so that pages must move before it can shrink.
         store.evict(versions.enumerated().filter { $0.offset % 2 == 0 }.map(\.element), reason: .damaged)
-        for _ in 0..<20 { #expect(store.flush(timeoutSeconds: 60)) }
+        for _ in 0..<20 { #expect(store.upkeep.flush(timeoutSeconds: 60)) }
         #expect(sampler.stop().file <= limit)
         store.close()
         #expect(folder.bytesOnDisk < limit * 9 / 10)
@@ -97,7 +97,7 @@ import Testing
         let events = StoreEvents()
         let store = try DictionaryStore.open(folder.database, maxBytes: 64 << 20, log: events.log)
         store.admit(sampleBody(0))
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         let reader = Process()
         reader.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         reader.arguments = ["sqlite3", folder.database]
@@ -108,12 +108,12 @@ import Testing
         _ = output.fileHandleForReading.availableData
         let sampler = FileSizeSampler(folder.database)
         for seed in 1..<80 { store.admit(sampleBody(seed, count: 600_000), keep: 1000, now: 1000 + seed) }
-        #expect(!store.flush(timeoutSeconds: 60))
+        #expect(!store.upkeep.flush(timeoutSeconds: 60))
         #expect(
             events.errors.first?.contains("another process that reads it") == true, "it waits in memory only")
         try input.fileHandleForWriting.close()
         reader.waitUntilExit()
-        #expect(store.flush(timeoutSeconds: 60))
+        #expect(store.upkeep.flush(timeoutSeconds: 60))
         #expect(sampler.stop().log <= DiskBudget.logBytesMax)
         #expect(store.finds(sampleBody(79, count: 600_000)))
         #expect(store.statistics.pendingWrites == 0)

@@ -54,12 +54,12 @@ import Testing
             store.slot(url: "/feed", bytes: nil).get(), store.slot(url: "/other", bytes: nil).get(),
         ]
         let purge = Purge(PurgeOrder(path: "/feed")) { _, _, _ in false }
-        #expect(store.purge([purge], isDryRun: true).versions.isEmpty)
-        #expect(store.purge([purge]).versions.isEmpty)
+        #expect(store.upkeep.purge([purge], isDryRun: true).versions.isEmpty)
+        #expect(store.upkeep.purge([purge]).versions.isEmpty)
         let other = ChainKey(authority: "api.example", match: "/other")
         func admit(_ chain: ChainKey, _ slot: AdmissionSlot) throws(AdmissionRefusal) {
             let key = VersionKey(chain: chain, url: chain.match, variant: "")
-            try store.admit(
+            try store.admission.admit(
                 VersionCandidate(sampleBody(1), key: key, policy: AdmissionPolicy()), slot: slot, now: 1000)
         }
         #expect(throws: AdmissionRefusal.purged) { try admit(feedChain, slots[0]) }
@@ -73,11 +73,13 @@ import Testing
     @Test func `the memory of a copy that a purge refuses is free for others`() throws {
         let store = try DictionaryStore.open(":memory:", memoryBytes: 10_000)
         let slot = try store.slot(url: "/feed", bytes: 6000).get()
-        #expect(store.purge([Purge(PurgeOrder(path: "/feed")) { _, _, _ in false }]).versions.isEmpty)
+        #expect(store.upkeep.purge([Purge(PurgeOrder(path: "/feed")) { _, _, _ in false }]).versions.isEmpty)
         let candidate = VersionCandidate(
             sampleBody(1, count: 6000), key: VersionKey(chain: feedChain, url: "/feed", variant: ""),
             policy: AdmissionPolicy())
-        #expect(throws: AdmissionRefusal.purged) { try store.admit(candidate, slot: slot, now: 1000) }
+        #expect(throws: AdmissionRefusal.purged) {
+            try store.admission.admit(candidate, slot: slot, now: 1000)
+        }
         #expect(store.slot(url: "/other", bytes: 6000).refusal == nil)
     }
 
@@ -85,10 +87,10 @@ import Testing
         let store = try DictionaryStore.open(":memory:")
         let slot = try store.slot(url: "/feed", bytes: nil).get()
         let paths = ["/feed"] + (0..<300).map { "/other/\($0)" }
-        for path in paths { _ = store.purge([Purge(PurgeOrder(path: path)) { _, _, _ in false }]) }
+        for path in paths { _ = store.upkeep.purge([Purge(PurgeOrder(path: path)) { _, _, _ in false }]) }
         let key = VersionKey(chain: feedChain, url: "/feed", variant: "")
         #expect(throws: AdmissionRefusal.purged) {
-            try store.admit(
+            try store.admission.admit(
                 VersionCandidate(sampleBody(1), key: key, policy: AdmissionPolicy()), slot: slot, now: 1000)
         }
     }
@@ -104,16 +106,16 @@ import Testing
                 sampleBody(number), key: VersionKey(learnedFor: chain), policy: AdmissionPolicy())
         }
         let begunAt = SystemClock.unixMicroseconds
-        let present = try store.admit(candidate(1), now: 1000)
+        let present = try store.admission.admit(candidate(1), now: 1000)
         // Another node gave the order an hour ago.
         let order = Purge(PurgeOrder(path: "/items/7"), rankMax: begunAt - 3_600_000_000) { _, _, _ in false }
-        let purged = store.purge([order]).versions.map(\.id)
+        let purged = store.upkeep.purge([order]).versions.map(\.id)
         #expect(purged == [present.id])
         #expect(throws: AdmissionRefusal.purged) {
-            try store.admit(candidate(2), begunAt: begunAt, now: 1000)
+            try store.admission.admit(candidate(2), begunAt: begunAt, now: 1000)
         }
         #expect(throws: Never.self) {
-            try store.admit(candidate(3), begunAt: SystemClock.unixMicroseconds, now: 1000)
+            try store.admission.admit(candidate(3), begunAt: SystemClock.unixMicroseconds, now: 1000)
         }
     }
 
@@ -158,7 +160,7 @@ import Testing
         let store = try DictionaryStore.open(":memory:", maxBytes: 4_000_000)
         #expect(store.slot(bytes: 800_000, isImplied: true).refusal == .size)
         #expect(store.slot(bytes: 790_000, isImplied: true).refusal == nil)
-        store.advertised(store.admit(sampleBody(1), isImplied: true), now: 1000)
+        store.demand.advertised(store.admit(sampleBody(1), isImplied: true), now: 1000)
         #expect(store.slot(bytes: 800_000, isImplied: true).refusal == nil)
     }
 
@@ -184,7 +186,7 @@ import Testing
     @Test func `an admission ends the copy and counts the body instead of it`() throws {
         let store = try DictionaryStore.open(":memory:")
         let slot = try store.slot(bytes: 5000).get()
-        try store.admit(
+        try store.admission.admit(
             VersionCandidate(
                 sampleBody(1), key: VersionKey(chain: feedChain, url: "/feed", variant: ""),
                 policy: AdmissionPolicy()), slot: slot, now: 1000)

@@ -46,29 +46,29 @@ import Testing
 
     @Test func `one that finds another at work reads what is there, and writes nothing`() async throws {
         first.admit(sampleBody(1))
-        #expect(first.flush())
+        #expect(first.upkeep.flush())
         let second = try open()
         #expect(writes(first) && !writes(second))
         #expect(await second.loaded(try #require(find(1, in: second)))?.bytes == sampleBody(1).bytes)
         second.admit(sampleBody(2))
-        #expect(!second.flush())
+        #expect(!second.upkeep.flush())
         #expect(second.finds(sampleBody(2)), "from memory")
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "1")
         second.close()
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "1")
         first.admit(sampleBody(3))
-        #expect(first.flush())
+        #expect(first.upkeep.flush())
     }
 
     @Test func `it writes once the other has ended, and knows all that the other wrote`() async throws {
         first.admit(sampleBody(1))
-        #expect(first.flush())
+        #expect(first.upkeep.flush())
         let second = try open()
         first.admit(sampleBody(2))
         second.admit(sampleBody(3))
         first.close()
         try awaitTurn(of: second)
-        #expect(second.flush())
+        #expect(second.upkeep.flush())
         #expect(try folder.sqlite("SELECT count(*), count(DISTINCT body) FROM version") == "3|3")
         for seed in 1...3 {
             let version = try #require(find(seed, in: second))
@@ -79,10 +79,10 @@ import Testing
 
     @Test func `what the other removed before it ended is gone, and what it renewed is newer`() throws {
         for seed in 1...3 { first.admit(sampleBody(seed), maxAge: seed == 1 ? 10 : 1000, now: 1000) }
-        #expect(first.flush())
+        #expect(first.upkeep.flush())
         let second = try open()
         #expect(second.finds(sampleBody(1)))
-        first.sweep(now: 1010)
+        first.upkeep.sweep(now: 1010)
         first.admit(sampleBody(2), etag: "again", now: 1010)
         first.close()
         try awaitTurn(of: second)
@@ -96,16 +96,16 @@ import Testing
         let second = try open()
         func admit() {
             let version = second.admit(sampleBody(1), etag: "second", maxAge: 10, isImplied: true, now: 1000)
-            #expect(second.name(version, until: 5000, now: 1000))
-            second.advertised(version, now: 1000)
+            #expect(second.demand.name(version, until: 5000, now: 1000))
+            second.demand.advertised(version, now: 1000)
         }
         if !isLater { admit() }
         first.admit(sampleBody(1), etag: "first", maxAge: 10, isImplied: true, now: 1000)
-        #expect(first.flush())
+        #expect(first.upkeep.flush())
         if isLater { admit() }
         first.close()
         try awaitTurn(of: second)
-        #expect(second.flush())
+        #expect(second.upkeep.flush())
         let etag = isLater ? "second" : "first"
         #expect(
             try folder.sqlite("SELECT count(*), max(etag), max(pinned_until) FROM version")
@@ -113,8 +113,8 @@ import Testing
         #expect(try folder.sqlite("SELECT count(*), (SELECT established FROM chain) FROM body") == "1|1")
         #expect(second.index.versionCount == 1)
         // The row is removed by its number on disk.
-        second.sweep(now: 5000)
-        #expect(second.flush())
+        second.upkeep.sweep(now: 5000)
+        #expect(second.upkeep.flush())
         #expect(
             try folder.sqlite("SELECT (SELECT count(*) FROM version) + (SELECT count(*) FROM body)") == "0")
     }
@@ -134,7 +134,7 @@ import Testing
         var left = all
         while !left.isEmpty {
             let place = try #require(left.firstIndex(where: writes))
-            #expect(left[place].flush())
+            #expect(left[place].upkeep.flush())
             left.remove(at: place).close()
             for store in left { store.lookNow() }
         }
@@ -162,7 +162,7 @@ import Testing
         first.close()
         let private1 = try PrivateStore(folder.database)
         private1.store.admit(sampleBody(1), chain: try private1.chain("ann"))
-        #expect(private1.store.flush())
+        #expect(private1.store.upkeep.flush())
         let private2 = try PrivateStore(folder.database)
         #expect(try private2.finds(sampleBody(1), "ann") && !private2.finds(sampleBody(1), "bob"))
         #expect(!private2.store.finds(sampleBody(1)), "nor a public route")
@@ -176,7 +176,7 @@ import Testing
         private1.store.close()
         try awaitTurn(of: private2.store)
         private2.store.admit(sampleBody(1), chain: try private2.chain("ann"), etag: "again")
-        #expect(private2.store.flush())
+        #expect(private2.store.upkeep.flush())
         #expect(try folder.sqlite("SELECT count(*) FROM private_version") == "1")
         #expect(try folder.sqlite("SELECT count(*) FROM private_body") == "1")
     }
@@ -198,7 +198,7 @@ import Testing
             return
         }
         #expect(writes(first))
-        _ = try first.admit(
+        _ = try first.admission.admit(
             VersionCandidate(
                 sampleBody(1), key: VersionKey(chain: feedChain, url: "/feed", variant: ""),
                 policy: AdmissionPolicy()), slot: slot, now: 1000)
@@ -208,12 +208,12 @@ import Testing
         try awaitTurn(of: second)
         #expect(second.finds(sampleBody(1)))
         // A touch after the hand-over changes memory only and is never written.
-        first.touch(try #require(find(1, in: first)), now: 5000)
-        #expect(!first.flush())
+        first.demand.touch(try #require(find(1, in: first)), now: 5000)
+        #expect(!first.upkeep.flush())
         first.lookNow()
         #expect(!writes(first) && writes(second))
         second.admit(sampleBody(2), now: 1000)
-        #expect(second.flush())
+        #expect(second.upkeep.flush())
         first.close()
         #expect(try folder.sqlite("SELECT count(*), max(last_wanted) FROM version") == "2|1000")
     }
@@ -236,7 +236,7 @@ import Testing
         #expect(writes(first))
         #expect(folder.files.contains("dictum.sqlite.lock"))
         first.admit(sampleBody(1))
-        #expect(first.flush())
+        #expect(first.upkeep.flush())
         let second = try open()
         #expect(!writes(second))
     }
@@ -248,19 +248,19 @@ import Testing
         first.lookNow()
         #expect(!writes(first))
         first.admit(sampleBody(1))
-        #expect(!first.flush())
+        #expect(!first.upkeep.flush())
         second.close()
         try awaitTurn(of: first)
-        #expect(first.flush())
+        #expect(first.upkeep.flush())
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "1")
     }
 
     @Test func `a file that is set aside leaves the lock where it is, and the new one's log stays`() throws {
         first.admit(sampleBody(1))
-        #expect(first.flush())
+        #expect(first.upkeep.flush())
         first.writeQueue.sync { first.writer.failed(.damaged("as the test says")) }
         first.admit(sampleBody(2))
-        #expect(first.flush())
+        #expect(first.upkeep.flush())
         let second = try open()
         #expect(writes(first) && !writes(second))
         #expect(second.finds(sampleBody(1)) && second.finds(sampleBody(2)))
@@ -274,10 +274,10 @@ import Testing
         let folder = try StoreFolder()
         let store = try DictionaryStore.open(folder.database, log: events.log)
         store.admit(sampleBody(1))
-        store.flush()
+        store.upkeep.flush()
         for file in folder.files { try FileManager.default.removeItem(atPath: folder.path + "/" + file) }
         store.lookNow()
-        #expect(store.flush())
+        #expect(store.upkeep.flush())
         #expect(try folder.sqlite("SELECT count(*) FROM version") == "1")
         #expect(events.errors.count == 1)
     }
@@ -295,7 +295,7 @@ import Testing
 
     @Test func `the process that writes removes what a command asks for, and uses it no longer`() throws {
         for seed in 1...3 { first.admit(sampleBody(seed)) }
-        #expect(first.flush())
+        #expect(first.upkeep.flush())
         #expect(try remove(1, 3) == [1, 3].map { sampleBody($0).digest })
         #expect(digests(first) == [sampleBody(2).digest])
         #expect(first.statistics.evictions == [.removed: 2])
@@ -305,15 +305,15 @@ import Testing
 
     @Test func `it spares what was wanted, renewed or named since the command has read it`() throws {
         let versions = (1...5).map { first.admit(sampleBody($0), now: 1000) }
-        #expect(first.flush())
+        #expect(first.upkeep.flush())
         let catalogue = try StoreCatalogue(path: folder.database)
         defer { catalogue.close() }
         let read = try catalogue.versions()
         // None of these changes is on disk yet.
         first.writeQueue.suspend()
-        first.touch(versions[1], now: 2000)
+        first.demand.touch(versions[1], now: 2000)
         first.admit(sampleBody(3), etag: "again", now: 1000)
-        #expect(first.name(versions[3], until: 2000, now: 1000))
+        #expect(first.demand.name(versions[3], until: 2000, now: 1000))
         first.writeQueue.resume()
         #expect(
             try catalogue.remove(read, sparingWanted: true).map(\.digest)
@@ -342,7 +342,7 @@ import Testing
         for seed in 1...20 {
             first.admit(sampleBody(seed, count: 40_000), url: "/kept?\(seed)", keep: 100)
             if seed == 10 { first.admit(body, url: "/removed", keep: 100) }
-            #expect(first.flush())
+            #expect(first.upkeep.flush())
         }
         let catalogue = try StoreCatalogue(path: folder.database)
         #expect(try catalogue.remove(catalogue.versions().filter { $0.url == "/removed" }).count == 1)
@@ -364,11 +364,11 @@ import Testing
             var now = 2_000
             while !isOver.withLock({ $0 }) {
                 now += 1_000
-                for version in versions { first.touch(version, now: now) }
+                for version in versions { first.demand.touch(version, now: now) }
             }
             ended.open()
         }
-        first.flush(timeoutSeconds: 60)
+        first.upkeep.flush(timeoutSeconds: 60)
         let free = Gate()
         first.writeQueue.async { free.open() }
         #expect(free.wait(), "the writer is still at it")
@@ -378,7 +378,7 @@ import Testing
 
     @Test func `a writer that does not come to it is told of, and the request is taken back`() throws {
         first.admit(sampleBody(1))
-        #expect(first.flush())
+        #expect(first.upkeep.flush())
         first.writeQueue.suspend()
         defer { first.writeQueue.resume() }
         do {

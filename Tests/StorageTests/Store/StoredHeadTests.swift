@@ -40,7 +40,7 @@ import Testing
 
     @Test func `heads count with the memory of the store`() throws {
         let store = try DictionaryStore.open(":memory:")
-        try store.admit(
+        try store.admission.admit(
             VersionCandidate(
                 sampleBody(1), key: VersionKey(chain: feedChain, url: "/feed", variant: ""),
                 policy: AdmissionPolicy(), head: [UInt8](repeating: 1, count: 10)), now: 1000)
@@ -54,7 +54,7 @@ import Testing
         let store = try DictionaryStore.open(":memory:")
         for (number, language) in [(1, "de"), (2, "en")] {
             let variant = VariantKey.make(names: ["accept-language"]) { _ in Array(language.utf8) }
-            try store.admit(
+            try store.admission.admit(
                 VersionCandidate(
                     sampleBody(number), key: VersionKey(chain: feedChain, url: "/feed", variant: variant),
                     policy: AdmissionPolicy(), head: [UInt8(number)]), now: 1000 + number)
@@ -67,7 +67,7 @@ import Testing
     @Test func `a body that returns under another entity tag does not keep its head`() throws {
         let store = try DictionaryStore.open(":memory:")
         func admit(etag: String, head: [UInt8]?) throws -> Version {
-            try store.admit(
+            try store.admission.admit(
                 VersionCandidate(
                     sampleBody(1), key: VersionKey(chain: feedChain, url: "/feed", variant: ""),
                     policy: AdmissionPolicy(), etag: etag, head: head), now: 1000)

@@ -134,7 +134,7 @@ struct Removal: Sendable {
                 sql: """
                     SELECT 1 FROM version WHERE id = ? AND last_wanted <= ? AND rank <= ?
                         AND (pinned_until <= ?
-                            OR pinned_until > last_wanted + \(DictionaryStore.pinSecondsMax))
+                            OR pinned_until > last_wanted + \(StoreDemand.pinSecondsMax))
                     """),
             arguments: [
                 id, lastWanted.map(Int64.init) ?? .max, rank ?? .max, pinnedUntil.map(Int64.init) ?? .max,

@@ -1,7 +1,8 @@
 internal import FoundationEssentials
 internal import Glibc
 
-enum StoreFile {
+/// The files of a store: what they are, what is set aside, and what is refused.
+package enum StoreFile {
     /// The identity of a file; it changes when the file is removed or renamed and made again.
     struct Identity: Equatable, Sendable {
         let device: UInt64
@@ -117,6 +118,14 @@ enum StoreFile {
 extension StoreFile {
     private static let headerBytes = 100
     private static let applicationOffset = 68
+
+    /// Throws if what is at a path can be no store; blocks.
+    ///
+    /// The file is neither changed nor locked.
+    package static func check(path: String) throws(StoreError) {
+        guard path != ":memory:", let refusal = refusal(of: path) else { return }
+        throw refusal
+    }
 
     /// Returns why what is at a path can be no store, so that it is neither opened nor set aside; nil if it may be
     /// one, or if nothing is there.

@@ -65,7 +65,7 @@ enum StoreRows {
                 isUpstreamMatch: row.integer(11) == 1))
         var state = state(row, admittedAt: min(admitted, now), lastWanted: wanted, now: now)
         if isProvenPublic { state.flags.insert(.isProvenPublic) }
-        let isPinned = pinnedUntil <= now + DictionaryStore.pinSecondsMax
+        let isPinned = pinnedUntil <= now + StoreDemand.pinSecondsMax
         return Version(
             facts, id: id, rank: rank, chain: chain, state,
             rare: RareState(pinnedUntil: isPinned ? UInt32(clamping: pinnedUntil) : 0), head: head,

@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The part of a store that writes its file, confined to a queue of its own.
 ///
-/// `schedule` and `openDatabase` may be used on any thread, everything else on the queue: `status` and `packer` assert that.
+/// `schedule`, `onQueue` and `openDatabase` may be used on any thread, everything else on the queue: `status` and `packer` assert that.
 final class StoreWriter: Sendable {
     /// The relation of this process to the file.
     struct Status: Sendable {
@@ -84,6 +84,14 @@ final class StoreWriter: Sendable {
         dispatchPrecondition(condition: .onQueue(queue))
         status.value.isHandedOver = true
         status.value.lock.take()?.release()
+    }
+
+    /// Does something after what the queue is at, and waits for it; returns false if time is up before.
+    @discardableResult
+    func onQueue(within seconds: Double, _ work: @escaping @Sendable (StoreWriter) -> Void) -> Bool {
+        let item = DispatchWorkItem { [self] in work(self) }
+        queue.async(execute: item)
+        return item.wait(timeout: .now() + seconds) == .success
     }
 
     // MARK: Batches

@@ -147,6 +147,12 @@ extension VersionFacts {
 }
 
 extension ChainKey {
+    /// Returns the clients that may get deltas made of the bodies of the chain.
+    package func deltaScope(_ keys: @autoclosure () -> StoreKeys?) -> DeltaScope {
+        guard let tag = scope.tag else { return scope == .unlisted ? .unlisted : .public }
+        return .private(chain: keys()?.name(of: self, tag) ?? tag.bytes)
+    }
+
     func isName(_ name: Digest, ofBody digest: Digest, _ keys: StoreKeys?) -> Bool {
         guard case .personal = scope else { return scope.name(of: digest, keys) == name }
         return keys?.personalChain(of: digest, like: self) == self

@@ -106,7 +106,7 @@ extension StoreState {
     mutating func turnBack(_ versions: some Sequence<Version>, to now: Int) {
         for version in versions.compactMap({ index.version(row: $0.id) }) {
             if version.turnBack(to: now) { pending.touch(version.id, lastWanted: now) }
-            if version.pinnedUntil > now + DictionaryStore.pinSecondsMax { unpin(version) }
+            if version.pinnedUntil > now + StoreDemand.pinSecondsMax { unpin(version) }
             earliestExpiry = min(earliestExpiry, version.expiry)
             if let chain = index.chain(version.chainKey) {
                 chain.turnBack(to: now)

@@ -2,8 +2,16 @@ package import Dictionaries
 package import Primitives
 internal import Synchronization
 
-/// The admission of bodies, and the demand that requests reveal.
-extension DictionaryStore {
+/// The admission of bodies, and of the ids under which they are promised.
+///
+/// Safe from any thread, and never waits for the disk.
+package struct StoreAdmission: Sendable {
+    let memory: StoreMemory
+    let writer: StoreWriter
+
+    private var configuration: StoreConfiguration { memory.configuration }
+    private var keys: StoreKeys? { configuration.keys }
+
     /// The bytes that a copy of unknown length reserves first.
     private static let unknownLength = 64 * 1024
 
@@ -110,56 +118,6 @@ extension DictionaryStore {
     /// Records an id that another node has promised, of a version that this node has by now.
     package func keep(_ promise: PromisedIDs.Promise, of version: Version) {
         memory.state.withLock { $0.promise(PromisedIDs([promise]), of: version) }
-        writer.schedule()
-    }
-
-    // MARK: Demand
-
-    /// Records that a client came back with a version: the version and its chain are in demand.
-    package func advertised(_ version: Version, now: Int) {
-        let (isNew, isDue) = memory.state.withLock { state in
-            state.advertised(version, now: now)
-            let isInProbation = !version.chain.isEstablished
-            if isInProbation { state.establish(version) }
-            return (isInProbation, state.pending.want(version.id))
-        }
-        if isNew { memory.listener.load()?.established(version.chainKey) }
-        if isDue {
-            memory.budget.owe(version.storedBytes)
-            writer.schedule()
-        }
-        memory.counters.withLock { $0.advertisedFound += 1 }
-        touch(version, now: now)
-    }
-
-    package func countUnknown() { memory.counters.withLock { $0.advertisedUnknown += 1 } }
-
-    /// Records that a response offers an existing version to a client that came with `former`, or with none.
-    package func offered(_ version: Version, over former: Version?, now: Int) {
-        memory.state.withLock { $0.offered(version, over: former, now: now) }
-        touch(version, now: now)
-    }
-
-    /// Records that a version was wanted; the time is written to disk now and then.
-    ///
-    /// The third request ends the probation of its chain.
-    package func touch(_ version: Version, now: Int) {
-        if !version.chain.isEstablished, version.chain.countRequest() {
-            memory.state.withLock { $0.establish(version) }
-            writer.schedule()
-            memory.listener.load()?.established(version.chainKey)
-        }
-        guard version.want(at: now) else { return }
-        memory.state.withLock { state in
-            state.pending.touch(version.id, lastWanted: now)
-            state.touched(version, now: now)
-        }
-    }
-
-    /// Replaces the head of a version with a newer one, which is written to disk at most once a minute.
-    package func keep(head: [UInt8], of version: Version, now: Int) {
-        guard version.head?.bytes != head else { return }
-        memory.state.withLock { $0.keep(head, of: version, now: now) }
         writer.schedule()
     }
 }

@@ -1,5 +1,4 @@
 internal import Dictionaries
-internal import Dispatch
 internal import Primitives
 
 /// An order to forget the versions that meet all of its conditions; nil is no condition.
@@ -225,11 +224,11 @@ package struct Purged: Sendable {
     package let areErased: Bool
 }
 
-extension DictionaryStore {
+extension StoreUpkeep {
     /// Removes every version that one of the purges includes, or with `isDryRun` finds them only.
     ///
     /// Once it returns, no look-up finds them, and their bytes are overwritten on disk if this process writes the store. A
-    /// copy that had begun before (`reserve`) is not admitted. A disk that hangs may take longer to overwrite them.
+    /// copy that had begun before (`StoreAdmission.reserve`) is not admitted. A disk that hangs may take longer to overwrite them.
     /// It visits every version and waits for the disk: never call it on an event loop.
     @discardableResult
     package func purge(_ purges: [Purge], isDryRun: Bool = false) -> Purged {
@@ -244,7 +243,7 @@ extension DictionaryStore {
         guard !isDryRun else { return Purged(versions: chosen, areErased: false) }
         _ = memory.evict(chosen, reason: .removed)
         let areErased = Guarded(false)
-        onWriter(within: Self.eraseSeconds) { writer in
+        writer.onQueue(within: Self.eraseSeconds) { writer in
             let isDone = writer.erase(chosen)
             areErased.withLock { $0 = isDone }
         }

@@ -22,8 +22,25 @@ package struct SharableVersion: Sendable {
     }
 }
 
-/// The exchange of versions and holder counts with other nodes.
+extension SharableVersion {
+    /// Describes a version that was admitted just now; `keys` are those of its store.
+    package init(_ version: Version, _ candidate: VersionCandidate, _ keys: StoreKeys?) {
+        self.init(version: version, facts: candidate.facts(keys), body: candidate.body)
+    }
+}
+
 extension DictionaryStore {
+    /// What the store does for the other nodes that share its versions.
+    package var sharing: StoreSharing { StoreSharing(memory: memory, writer: writer) }
+}
+
+/// The exchange of versions and holder counts with other nodes.
+///
+/// Safe from any thread; what reads the disk or visits every version says so.
+package struct StoreSharing: Sendable {
+    let memory: StoreMemory
+    let writer: StoreWriter
+
     /// Begins to report new versions to `listener` and to keep changes of holder counts for other nodes; once.
     package func share(with listener: StoreListener) {
         guard memory.listener.storeIfNil(listener) === listener else { return }
@@ -33,13 +50,8 @@ extension DictionaryStore {
     /// Returns the versions of a chain that other nodes do not have yet, of the newest ones in memory.
     package func sharable(of chain: ChainKey) -> [SharableVersion] {
         memory.index.recent(chain).compactMap { version in
-            hotBody(of: version).map { sharable(version, $0) }
+            memory.hotBody(of: version).map { sharable(version, $0) }
         }
-    }
-
-    /// Describes a version that was admitted just now for other nodes.
-    package func sharable(_ version: Version, _ candidate: VersionCandidate) -> SharableVersion {
-        SharableVersion(version: version, facts: candidate.facts(keys), body: candidate.body)
     }
 
     /// Describes a stored version and its body for other nodes.
@@ -75,15 +87,11 @@ extension DictionaryStore {
     ///
     /// - Parameter told: What other nodes have told of its holders, which counts once.
     package func adopt(
-        _ record: SharedRecord, told: SharedDemand?, now: Int
+        _ record: SharedRecord, told: SharedDemand? = nil, now: Int
     ) throws(AdmissionRefusal) -> Version {
         let (version, isNew) = try insert(record, holders: Int(told?.change ?? 0), now: now)
         if let told, !isNew { add(told, to: version) }
         return version
-    }
-
-    package func adopt(_ record: SharedRecord, holders: Int, now: Int) throws(AdmissionRefusal) -> Version {
-        try insert(record, holders: holders, now: now).version
     }
 
     private func insert(
@@ -96,7 +104,8 @@ extension DictionaryStore {
         guard names <= StoredSize.namesMax * 2 else { throw .names }
         let slot = try memory.budget.reserve(
             facts.bytes, writing: 0,
-            AdmissionBudget.Terms(key: nil, bytesMax: configuration.maxBytes / 4, isInProbation: false))
+            AdmissionBudget.Terms(key: nil, bytesMax: memory.configuration.maxBytes / 4, isInProbation: false)
+        )
         let name = BodyName(scope: chain.scope, digest: facts.digest)
         let url = chain.scope.isSealed ? nil : facts.url
         var isDue = false
@@ -124,7 +133,7 @@ extension DictionaryStore {
             }
         }
         return changes.compactMap { version, change in
-            name(of: version, keys).map {
+            version.sharedName(keys).map {
                 SharedDemand(name: $0, change: change.holders, contact: change.contact)
             }
         }
@@ -144,15 +153,8 @@ extension DictionaryStore {
             $0.addHolders(to: version, Int(demand.change), contact: min(Int(demand.contact), now), now: now)
         }
     }
-}
 
-// MARK: - Versions by their shared names
-
-extension DictionaryStore {
-    /// Returns the name of a stored version in the shared store; nil where a key is missing.
-    package func name(of version: Version, _ keys: StoreKeys?) -> SharedName? {
-        SharedName(chain: version.chainKey, digest: version.digest, keys: keys)
-    }
+    // MARK: Versions by their shared names
 
     /// Returns the ids that were promised for a version.
     package func promises(of version: Version) -> [PromisedIDs.Promise] {

@@ -1,9 +1,12 @@
 internal import Primitives
 
-/// The upkeep that the proxy asks for: expiry, the rule of currency, and pins.
-extension DictionaryStore {
-    /// The longest life of a pin; a row that claims more is invalid.
-    package static let pinSecondsMax = 366 * 86_400
+/// What keeps a store within its rules, and its file up to date: expiry, the rule of currency, purges.
+///
+/// Safe from any thread, but no member is for an event loop: each visits many versions, or waits for the disk.
+package struct StoreUpkeep: Sendable {
+    let memory: StoreMemory
+    let writer: StoreWriter
+
     /// The difference above which the clock was set back; smaller ones come from loops that read it at different times.
     private static let clockSecondsMax = 5
     /// The upper bound of groups of silent versions that one sweep removes.
@@ -69,27 +72,12 @@ extension DictionaryStore {
         memory.reportUnused()
     }
 
-    // MARK: Proofs
+    // MARK: Writing
 
-    /// Records that the body of a version of a public chain is proven to belong to nobody, for as long as the version is here.
-    package func provePublic(_ version: Version) {
-        guard !version.isProvenPublic else { return }
-        memory.state.withLock { $0.provePublic(version) }
-        writer.schedule()
-    }
-
-    // MARK: Pins
-
-    /// Names a version of a public chain in Links until some second; until then only damage, full memory or a purge evicts it.
-    ///
-    /// `former` is the version of the chain and variant that is named now. It keeps its own end, or gets a later one if
-    /// it is the same version. Returns false, without a change, if another version is named, if the pins' limits are
-    /// reached, or if the version is gone.
-    package func name(_ version: Version, replacing former: Version? = nil, until: Int, now: Int) -> Bool {
-        let until = min(until, now + Self.pinSecondsMax)
-        memory.advance(to: now)
-        let isNamed = memory.state.withLock { $0.name(version, replacing: former, until: until, now: now) }
-        if isNamed { writer.schedule() }
-        return isNamed
+    /// Waits until everything that is pending is on disk; returns false if the disk fails or time is up.
+    @discardableResult
+    package func flush(timeoutSeconds: Double = 5) -> Bool {
+        guard writer.onQueue(within: timeoutSeconds, { $0.drain(isForced: true) }) else { return false }
+        return memory.state.withLock { $0.pending.count } == 0
     }
 }
