@@ -52,6 +52,15 @@ internal import Testing
         }
     }
 
+    @Test func `the façade of the store has at most twelve members, as the table of folders says`() throws {
+        let members = try Documentation.sources(in: "Sources/Storage").flatMap { source in
+            source.matches(of: /(?:class|extension) DictionaryStore[ :][\s\S]*?\n\}/).flatMap { block in
+                block.output.matches(of: /\n    package [^\n(:]*/).map { String($0.output) }
+            }
+        }
+        #expect((8...12).contains(members.count), "\(members)")
+    }
+
     @Test(arguments: try Documentation.paths())
     func `every file and folder that a document names exists`(document: String) throws {
         let folders = /`((?:Sources|Tests|deploy|config|\.ci)\/[A-Za-z0-9_.\/+-]*)`/
