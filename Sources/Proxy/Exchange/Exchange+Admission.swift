@@ -105,6 +105,7 @@ extension Exchange {
         response.target = target
         if target.key.chainKey.scope.isSealed { response.headToKeep = nil }
         let now = SystemClock.unixSeconds
+        let isOffered = target.isOffered && response.offerForm == .inBand
         let encounter = encounter(candidate, target, response)
         switch encounter.outcome(
             in: proxy.index, now: now,
@@ -112,11 +113,11 @@ extension Exchange {
         )
         {
         case .newest(let version):
-            noteOffered(version, response.offerForm)
+            noteOffered(version, isOffered: isOffered)
             if let head = response.headToKeep { context.store.demand.keep(head: head, of: version, now: now) }
             return target.offer
         case .elsewhere(let version):
-            noteOffered(version, response.offerForm)
+            noteOffered(version, isOffered: isOffered)
             return target.offer
         case .nothing: return nil
         case .admission: break
@@ -128,7 +129,7 @@ extension Exchange {
                 head: response.headToKeep),
             // An order to forget that came since then includes the body: it may be from before the order.
             slot: candidate.slot, begunAt: SystemClock.unixMicroseconds - Int64(elapsedMicroseconds),
-            isOffered: response.offerForm == .inBand, over: replaceableVersion, now: now)
+            isOffered: isOffered, over: replaceableVersion, now: now)
         hintManyVariants(target.key.variant)
         proxy.metrics.counters.admissions.add()
         return target.offer
@@ -271,9 +272,10 @@ extension Exchange {
         return seconds > 0 ? Int(clamping: seconds) : nil
     }
 
-    func noteOffered(_ version: Storage.Version, _ form: OfferForm) {
+    /// Records that a version was wanted; if the response itself offers it, also that one more client holds it.
+    func noteOffered(_ version: Storage.Version, isOffered: Bool) {
         let now = SystemClock.unixSeconds
-        guard form == .inBand else { return context.store.demand.touch(version, now: now) }
+        guard isOffered else { return context.store.demand.touch(version, now: now) }
         context.store.demand.offered(version, over: replaceableVersion, now: now)
     }
 }

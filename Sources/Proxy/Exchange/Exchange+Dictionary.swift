@@ -76,9 +76,9 @@ extension Exchange {
 
     /// Returns the version of a digest that the request may use and this node has, and notes that a client holds it.
     private func knownVersion(_ digest: Digest) -> Storage.Version? {
-        guard let version = publicVersion(digest) ?? builtVersion(digest) ?? provenVersion(digest) else {
-            return nil
-        }
+        guard entitlement.mayUseDictionaries,
+            let version = publicVersion(digest) ?? builtVersion(digest) ?? provenVersion(digest)
+        else { return nil }
         context.store.demand.advertised(version, now: SystemClock.unixSeconds)
         recordUser(of: version)
         return version
@@ -94,6 +94,8 @@ extension Exchange {
         let exchange = ExchangeReference(self)
         return memory.ask(name, for: linkClient.address ?? 0, on: core) { _ in
             exchange.perform { exchange in
+                // Given up meanwhile: the version is neither noted nor read for nobody.
+                guard exchange.dictionary.isLoading || exchange.isFindingUploadDictionary else { return }
                 if let version = exchange.knownVersion(digest) { return exchange.read(version, report) }
                 exchange.context.store.demand.countUnknown()
                 report(exchange, .unknown)

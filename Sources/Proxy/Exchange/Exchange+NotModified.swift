@@ -52,7 +52,7 @@ extension Exchange {
                 }
                 edits.addOffer(to: &draft.response.head.headers)
                 noteOffer(edits, draft.response)
-                noteOffered(version, draft.response.offerForm)
+                noteOffered(version, isOffered: draft.response.offerForm == .inBand)
             } else {
                 context.store.demand.touch(version, now: SystemClock.unixSeconds)
             }

@@ -151,6 +151,7 @@ final class SharedMemory: Sendable {
             if !state.flights.isUnderWay(name), let refusal = state.refusal(of: name, for: client, now: now) {
                 return (.refused, refusal)
             }
+            // The second counts only if the first is a refusal.
             return (state.flights.join(name, completion), .limited)
         }
         switch turn {

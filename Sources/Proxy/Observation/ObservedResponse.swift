@@ -62,6 +62,8 @@ struct ObservedResponse: Sendable {
             var hasher = Hasher()
             hasher.combine(target.key.chainKey.authority)
             hasher.combine(target.key.chainKey.match)
+            // On a private route the upstream's response may tell the users of one client apart.
+            if route.policy.scope == .private { hasher.combine(target.key.chainKey.scope) }
             return ObservedClients.Key(client: client, match: hasher.finalize())
         }
     }

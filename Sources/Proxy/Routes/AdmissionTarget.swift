@@ -26,6 +26,9 @@ final class AdmissionTarget: Sendable {
         self.isUpstreamMatch = isUpstreamMatch
     }
 
+    /// True if a response gives its client the body as a dictionary: by Dictum's offer, or by the upstream's own.
+    var isOffered: Bool { offer != nil || isUpstreamMatch }
+
     /// Returns the target of a whole body, with the chain and the id that only the body tells; nil if that needs keys, and
     /// the store has none.
     func settled(_ digest: Digest, _ keys: StoreKeys?) -> AdmissionTarget? {

@@ -5,8 +5,8 @@ internal import Storage
 /// client may use by which proof.
 ///
 /// A public version needs none. An unlisted or personal one needs the id under which the client was given it, one of a
-/// private route also the identity that the request has. Look-up, admission, observation, sharing and links ask here. A
-/// value without I/O.
+/// private route also the identity that the request has. Look-up, also at other nodes, admission, observation and offers
+/// ask here. A value without I/O.
 struct Entitlement: Sendable {
     /// The facts of the request.
     var facts: RequestFacts

@@ -332,6 +332,33 @@ struct SharedMemoryTests {
         #expect(try isDelta(fleet.fetch(1, version: 1, over: 0, from: 0), of: 1, over: 0))
     }
 
+    @Test func `a reply after its response was given up is noted for nobody, and serves the next client`()
+        throws
+    {
+        let fleet = try TestFleet(2)
+        try fleet.fetch(0, version: 0)
+        try fleet.untilKnown(1)
+        let node = fleet.nodes[1]
+        fleet.redis.pause()
+        let client = try node.connect()
+        client.send(
+            request(
+                "/feed",
+                ["X-Version: 1", "X-Held: 1", "Accept-Encoding: dcz, dcb", available(TestFleet.body(0))]))
+        var answer = try client.receiveHead()
+        #expect(answer["Content-Encoding"] == nil)
+        fleet.redis.resume()
+        try waitUntil("the reply has come") {
+            fleet.memory(node)?.state.withLock { $0.flights.isEmpty } == true && fleet.lookUps(1, .hit) == 1
+        }
+        fleet.rest.open()
+        client.receiveBody(&answer)
+        #expect(answer.carries(TestFleet.body(1)))
+        let statistics = node.server.context.store.statistics
+        #expect(statistics.advertisedFound == 0 && statistics.advertisedUnknown == 0)
+        #expect(try isDelta(fleet.fetch(1, version: 2, over: 0, from: 0), of: 2, over: 0))
+    }
+
     @Test func `without the server nodes work alone, and together again once it is back with nothing`() throws
     {
         let fleet = try TestFleet(2)

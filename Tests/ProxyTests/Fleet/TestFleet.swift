@@ -16,6 +16,8 @@ final class TestFleet {
     private let keyFile: String
     private let script: Origin.Script
     private let timeout: Int
+    /// What the rest of a response to `X-Held` waits for, which begins without regard to questions.
+    let rest = Gate()
 
     /// Starts so many nodes; each responds with the body of the version that `X-Version` names.
     ///
@@ -28,15 +30,16 @@ final class TestFleet {
         self.settings = settings
         self.timeout = timeout
         keyFile = hasCommonKey ? redis.folder + "/key" : ""
-        script = { request, connection in
+        script = { [rest] request, connection in
             let version = request["X-Version"].flatMap { Int($0) } ?? 0
             let body = Self.body(version)
-            guard request["X-Slow"] != nil else { return _ = connection.send(json(body, fields)) }
+            let isHeld = request["X-Held"] != nil
+            guard isHeld || request["X-Slow"] != nil else { return _ = connection.send(json(body, fields)) }
             // The head goes out before the body is complete.
             let head = wire(
                 "HTTP/1.1 200 OK", "Content-Type: application/json", fields, "Transfer-Encoding: chunked")
             connection.send(head + chunk(Array(body.prefix(2_000))))
-            pauseBeyondTheHold()
+            if isHeld { _ = rest.wait() } else { pauseBeyondTheHold() }
             connection.send(chunk(Array(body.dropFirst(2_000))) + chunk([]))
         }
         for _ in 0..<count { try addNode() }
@@ -57,8 +60,10 @@ final class TestFleet {
         let node = try TestProxy(
             try Origin { [script] request, connection in
                 // A response goes out plain if the reply of Redis comes long after it, as on a busy machine.
-                try? waitUntil("no question waits", seconds: 60) {
-                    memory.withLock { $0 }?.state.withLock { $0.flights.isEmpty } ?? true
+                if request["X-Held"] == nil {
+                    try? waitUntil("no question waits", seconds: 60) {
+                        memory.withLock { $0 }?.state.withLock { $0.flights.isEmpty } ?? true
+                    }
                 }
                 script(request, connection)
             }, settings,

@@ -226,6 +226,30 @@ private let small = Feed.bytes(version: 0, items: 40)
         #expect(version.holders == before + 2)
     }
 
+    @Test func `a client whose response has no offer holds no version, and loses none`() throws {
+        let large = Feed.bytes(version: 1, items: 40)
+        let origin = try Origin { request, connection in
+            let body = request["X-Large"] == nil ? small : large
+            connection.send(json(body, "Cache-Control: public, max-age=60"))
+        }
+        let proxy = try TestProxy(origin, "routes: [{match: \"/*\", dictionary: {delivery: in_band}}]")
+        func holders(of body: [UInt8]) throws -> Int {
+            let version = proxy.server.context.store.reader().find(
+                digest: Digest(of: body.span), authority: "api.test", url: PathAndQuery("/feed"))
+            return try #require(version).holders
+        }
+        let foreign = "Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: cors\r\nOrigin: https://other.test"
+        for _ in 0..<2 {
+            #expect(try proxy.fetch("/feed", foreign)["Use-As-Dictionary"] == nil)
+            #expect(try holders(of: small) == 0)
+        }
+        #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] != nil)
+        #expect(try holders(of: small) == 1)
+        #expect(try proxy.fetch("/feed", over: small, foreign, "X-Large: 1")["Use-As-Dictionary"] == nil)
+        #expect(try holders(of: large) == 0)
+        #expect(try holders(of: small) == 1, "the client has its version still")
+    }
+
     @Test func `an offer on a 304 without fields of freshness counts as that of the whole response`() throws {
         let origin = try Origin { request, connection in
             connection.send(

@@ -227,6 +227,18 @@ private let long = Feed.bytes(version: 2, items: 2_000)
         #expect(try put(fleet.nodes[1], Self.dcz(changed, over: changed), target: "/feed").status == 415)
     }
 
+    @Test func `a version that the shared store has lost gets 415, and counts as unknown once`() throws {
+        let fleet = try TestFleet(2, "routes: [{match: /feed, requests: dictionary}]")
+        try fleet.fetch(0, version: 0)
+        try fleet.untilKnown(1)
+        try fleet.redis.command("DEL", #require(fleet.keys().first))
+        let coded = try Self.dcz(changed, over: TestFleet.body(0))
+        #expect(try put(fleet.nodes[1], coded, target: "/feed").status == 415)
+        #expect(fleet.lookUps(1, .miss) == 1)
+        let statistics = fleet.nodes[1].server.context.store.statistics
+        #expect(statistics.advertisedUnknown == 1 && statistics.advertisedFound == 0)
+    }
+
     // MARK: Bodies that are refused
 
     @Test func `a malformed body gets 400, and never reaches the upstream`() throws {
