@@ -143,7 +143,7 @@ final class AdminStatus: Sendable {
     private var sharedStoreSamples: [MetricSample] {
         guard let counts = context.shared.redis?.counts else { return [] }
         return counts.samples + SharedStoreLatency.samples(counts.latency)
-            + (context.sharedMemory?.statistics.samples ?? [])
+            + (context.sharedStore?.statistics.samples ?? [])
     }
 }
 

@@ -12,7 +12,7 @@ extension ProxyContext {
         let purged = purgeHere(order, isDryRun: isDryRun)
         return PurgeReport(
             purged, isDryRun: isDryRun,
-            othersTold: isDryRun ? nil : sharedMemory?.tellAndWait(order, removed: purged.versions))
+            othersTold: isDryRun ? nil : sharedStore?.tellAndWait(order, removed: purged.versions))
     }
 
     private func purgeHere(_ order: PurgeOrder, isDryRun: Bool = false) -> Purged {
@@ -43,9 +43,9 @@ extension ProxyContext {
         let order = PurgeOrder(owners: owners)
         let versions = purgeHere(order).versions
         if isLast {
-            _ = sharedMemory?.tellAndWait(order, removed: versions)
+            _ = sharedStore?.tellAndWait(order, removed: versions)
         } else {
-            sharedMemory?.tell(order, removed: versions)
+            sharedStore?.tell(order, removed: versions)
         }
     }
 }

@@ -73,7 +73,7 @@ package final class ProxyContext: Sendable {
     var gain: GainSampler { shared.gain }
     var observer: Observer { shared.observer }
     /// The memory that this node shares with others; nil for a node of its own.
-    var sharedMemory: SharedMemory? { shared.sharedMemory }
+    var sharedStore: SharedStore? { shared.sharedStore }
 
     /// Removes expired versions, refreshes certificates and has dictionaries learned; called every second.
     func maintain() {

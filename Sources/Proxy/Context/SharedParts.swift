@@ -22,8 +22,8 @@ final class SharedParts: Sendable {
     let learned: LearnedDictionaries
     /// Measures what dictionaries would save on observed routes.
     let observer: Observer
-    /// The memory that this node shares with others; nil for a node of its own.
-    let sharedMemory: SharedMemory?
+    /// The store that this node shares with others; nil for a node of its own.
+    let sharedStore: SharedStore?
     /// The routes by which orders to forget are carried out.
     let currentRoutes = Guarded<RouteTable?>(nil)
     let leavingUsers = Guarded(LeavingUsers())
@@ -79,8 +79,8 @@ final class SharedParts: Sendable {
         learned = LearnedDictionaries(
             store: store, registry: linkRegistry, worker: worker, memory: coding.memory, report: report)
         let commonKeys = configuration.store.keyFile == nil ? nil : store.keys
-        sharedMemory = redis.map { [currentRoutes] in
-            SharedMemory(
+        sharedStore = redis.map { [currentRoutes] in
+            SharedStore(
                 store: store, currentRoutes: currentRoutes, client: $0, commonKeys: commonKeys,
                 bytesMax: budgets[.sharing] / 2, report: report)
         }
@@ -94,7 +94,7 @@ extension SharedParts {
         case .store: store.statistics.budgetBytes
         case .deltas: coding.deltas.statistics.cache.bytes
         case .prepared: coding.deltas.statistics.prepared.bytes
-        case .sharing: sharedMemory?.waitingBytes ?? 0
+        case .sharing: sharedStore?.waitingBytes ?? 0
         case .contexts: IdleContexts.bytes
         case .observe: observer.memory.takenBytes
         }

@@ -109,7 +109,7 @@ extension Exchange {
         let encounter = encounter(candidate, target, response)
         switch encounter.outcome(
             in: proxy.index, now: now,
-            isVersionElsewhere: context.sharedMemory?.hasVersion(body.digest, in: target.key.chainKey) == true
+            isVersionElsewhere: context.sharedStore?.hasVersion(body.digest, in: target.key.chainKey) == true
         )
         {
         case .newest(let version):

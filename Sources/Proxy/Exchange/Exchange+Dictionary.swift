@@ -59,7 +59,7 @@ extension Exchange {
     func obtain(_ digest: Digest, _ report: @escaping DictionaryReport) {
         guard entitlement.mayUseDictionaries else { return report(self, .unknown) }
         if let version = knownVersion(digest) { return read(version, report) }
-        if let memory = context.sharedMemory, ask(memory, for: digest, report) { return report(self, .asked) }
+        if let shared = context.sharedStore, ask(shared, for: digest, report) { return report(self, .asked) }
         context.store.demand.countUnknown()
         report(self, .unknown)
     }
@@ -84,15 +84,15 @@ extension Exchange {
         return version
     }
 
-    /// Asks the nodes' shared memory for a dictionary that is unknown here; returns false if it is not asked.
+    /// Asks the shared store for a dictionary that is unknown here; returns false if it is not asked.
     ///
     /// The upstream works meanwhile. A client that proves nothing asks for public versions only. The rule that judges the
     /// versions of this node also judges what has come.
-    private func ask(_ memory: SharedMemory, for digest: Digest, _ report: @escaping DictionaryReport) -> Bool
+    private func ask(_ shared: SharedStore, for digest: Digest, _ report: @escaping DictionaryReport) -> Bool
     {
-        guard let name = sharedName(of: digest, in: memory) else { return false }
+        guard let name = sharedName(of: digest, in: shared) else { return false }
         let exchange = ExchangeReference(self)
-        return memory.ask(name, for: linkClient.address ?? 0, on: core) { _ in
+        return shared.ask(name, for: linkClient.address ?? 0, on: core) { _ in
             exchange.perform { exchange in
                 // Given up meanwhile: the version is neither noted nor read for nobody.
                 guard exchange.dictionary.isLoading || exchange.isFindingUploadDictionary else { return }
@@ -103,10 +103,10 @@ extension Exchange {
         }
     }
 
-    private func sharedName(of digest: Digest, in memory: SharedMemory) -> SharedName? {
-        if let proof = proof(of: digest) { return memory.name(of: digest, in: proof.chain) }
+    private func sharedName(of digest: Digest, in shared: SharedStore) -> SharedName? {
+        if let proof = proof(of: digest) { return shared.name(of: digest, in: proof.chain) }
         guard let authority = entitlement.publicAuthority else { return nil }
-        return memory.find(digest, authority: authority, url: resource.url, ownChain: resource.publicChain)
+        return shared.find(digest, authority: authority, url: resource.url, ownChain: resource.publicChain)
     }
 
     // MARK: Versions for all clients, and for clients that prove that they were given them
@@ -168,7 +168,7 @@ extension Exchange {
             guard let tag = keys.promisedTag(of: id, digest, in: chain) else { continue }
             if proxy.index.isPromised(tag, of: digest, in: chain) {
                 proven = Proof(chain: chain)
-            } else if let promise = context.sharedMemory?.promise(tag) {
+            } else if let promise = context.sharedStore?.promise(tag) {
                 proven = Proof(chain: chain, foreign: promise)
             }
         }
@@ -233,7 +233,7 @@ enum DictionaryState {
     case none
     /// No version that the request may use has this digest.
     case unknown
-    /// The nodes' shared memory is asked for a version with this digest.
+    /// The shared store is asked for a version with this digest.
     case asked
     /// The body is being read from disk.
     case loading(Version)

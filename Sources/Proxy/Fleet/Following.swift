@@ -126,7 +126,7 @@ struct Following: Sendable {
         guard isReadingFormerNews else { return false }
         isReadingFormerNews = false
         return news.values.contains {
-            $0.count >= SharedMemory.newsMax && $0.firstSecond > now - SharedMemory.lifeSeconds / 2
+            $0.count >= SharedStore.newsMax && $0.firstSecond > now - SharedStore.lifeSeconds / 2
         }
     }
 

@@ -81,7 +81,7 @@ package final class ProxyServer: Sendable {
         }
         context.shared.redis?.start(requestsOn: parts.map(\.loop))
         context.shared.currentRoutes.withLock { $0 = context.routes }
-        context.shared.sharedMemory?.start()
+        context.shared.sharedStore?.start()
         admin = LoopPart("dictum.admin") { [status] core in
             let part = AdminLoop(status: status, core: core)
             part.listen(at: adminSocket, core)

@@ -285,7 +285,7 @@ import Testing
     }
 
     @Test func `a node tells what it looked up, fetched and wrote`() {
-        var statistics = SharedMemoryStatistics()
+        var statistics = SharedStoreStatistics()
         for (result, count) in [(SharedLookUp.hit, 3), (.miss, 1)] {
             for _ in 0..<count { statistics.count(result) }
         }
@@ -360,7 +360,7 @@ extension AdminStatus {
         LoopCounters().series.map(\.metric) + AdminStatus.metrics + StoreStatistics.metrics
             + DeltaStatistics.metrics + GainSampler.metrics + LearnedDictionaries.metrics
             + [ExperimentTotals.requests, ExperimentTotals.bytes, ExperimentTotals.durations]
-            + SharedMemoryStatistics.metrics + LogSink.metrics + ProcessStatistics.metrics
+            + SharedStoreStatistics.metrics + LogSink.metrics + ProcessStatistics.metrics
             + RedisStatistics.metrics + [SharedStoreLatency.metric]
     }
 }

@@ -33,11 +33,11 @@ internal import Testing
         }
     }
 
-    private func memory(at path: String) throws -> SharedMemory {
-        let memory = try SharedMemory.ofTest(at: path)
-        memory.store.sharing.share(with: StoreListener(admitted: { _, _ in }, established: { _ in }))
-        memory.client.start()
-        return memory
+    private func shared(at path: String) throws -> SharedStore {
+        let shared = try SharedStore.ofTest(at: path)
+        shared.store.sharing.share(with: StoreListener(admitted: { _, _ in }, established: { _ in }))
+        shared.client.start()
+        return shared
     }
 
     private func untilAvailable(_ client: RedisClient) throws {
@@ -56,14 +56,14 @@ internal import Testing
             // The reply is lost with the connection.
             return isExecuted ? nil : "-OOM command not allowed\r\n"
         }
-        let memory = try memory(at: folder.file("socket"))
-        let client = memory.client
+        let shared = try shared(at: folder.file("socket"))
+        let client = shared.client
         defer { client.stop() }
         try untilAvailable(client)
-        let version = try memory.store.sharing.adopt(SharedRecord.ofTest(1, in: chain), now: 1_000)
-        memory.store.demand.offered(version, over: nil, now: SystemClock.unixSeconds)
+        let version = try shared.store.sharing.adopt(SharedRecord.ofTest(1, in: chain), now: 1_000)
+        shared.store.demand.offered(version, over: nil, now: SystemClock.unixSeconds)
         try waitUntil("the server has read the change") {
-            memory.tick()
+            shared.tick()
             return told.withLock { $0 } > 0
         }
         try waitUntil("the command has ended") {
@@ -74,8 +74,8 @@ internal import Testing
         try client.send([RedisCommand("PING")], .background) { _ in gate.open() }
         try #require(gate.wait())
         // What is given back is given back there.
-        memory.work.sync {}
-        #expect(memory.store.sharing.takeDemand(max: 10, keys: nil).isEmpty == isExecuted)
+        shared.work.sync {}
+        #expect(shared.store.sharing.takeDemand(max: 10, keys: nil).isEmpty == isExecuted)
     }
 
     @Test func `a version that is announced only at the second try counts once, as written`() throws {
@@ -93,15 +93,15 @@ internal import Testing
             default: "+OK\r\n"
             }
         }
-        let memory = try memory(at: folder.file("socket"))
-        defer { memory.client.stop() }
-        try untilAvailable(memory.client)
+        let shared = try shared(at: folder.file("socket"))
+        defer { shared.client.stop() }
+        try untilAvailable(shared.client)
         let record = SharedRecord.ofTest(1, in: chain)
-        let version = try memory.store.sharing.adopt(record, now: 1_000)
-        memory.publish([memory.store.sharing.sharable(version, record.body)])
-        try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }
+        let version = try shared.store.sharing.adopt(record, now: 1_000)
+        shared.publish([shared.store.sharing.sharable(version, record.body)])
+        try waitUntil("nothing waits") { shared.publications.withLock { !$0.isScheduled } }
         #expect(calls.withLock { [$0["SET"], $0["XADD"]] } == [2, 2])
-        let statistics = memory.statistics
+        let statistics = shared.statistics
         #expect(statistics.published == 1)
         #expect(statistics.alreadyThere == 0)
         #expect(statistics.publishFailures == 0)

@@ -34,13 +34,13 @@ struct SharedOrderTests {
 
     @Test func `ids that Redis does not take are told again`() throws {
         let fleet = try fleet(1)
-        let memory = try #require(fleet.memory(fleet.nodes[0]))
-        let stream = try #require(memory.names.sealedNews)
-        try waitUntil("the node can write") { memory.client.isBackgroundAvailable }
+        let shared = try #require(fleet.shared(fleet.nodes[0]))
+        let stream = try #require(shared.names.sealedNews)
+        try waitUntil("the node can write") { shared.client.isBackgroundAvailable }
         try fleet.redis.command("SET", stream, "of another type")
         let tag = try #require(PromisedTag(bytes: [UInt8](repeating: 1, count: PromisedTag.byteCount)))
-        memory.promised([PromisedIDs.Promise(tag, network: 1)])
-        try waitUntil("Redis has refused") { memory.client.counts.errors["WRONGTYPE"] != nil }
+        shared.promised([PromisedIDs.Promise(tag, network: 1)])
+        try waitUntil("Redis has refused") { shared.client.counts.errors["WRONGTYPE"] != nil }
         try fleet.redis.command("DEL", stream)
         try waitUntil("the id is told") { try fleet.redis.command("XLEN", stream) == "1" }
     }
@@ -56,7 +56,7 @@ struct SharedOrderTests {
         for round in 1...2 {
             context.forget(context.owners(["cookie:session": "ann"], authority: "api.test"))
             try waitUntil("the order waits") {
-                fleet.memory(near)?.waitingOrders.withLock { $0.count } == round
+                fleet.shared(near)?.waitingOrders.withLock { $0.count } == round
             }
             #expect(try untilLogged("was not confirmed", by: near) == 1)
             // Versions that come so soon after an order may go with it.
@@ -99,7 +99,7 @@ struct SharedOrderTests {
         let context = fleet.nodes[0].server.context
         context.forget(context.owners(["cookie:session": "ann"], authority: "api.test"))
         try waitUntil("the deletion waits") {
-            fleet.memory(fleet.nodes[0])?.waitingDeletions.withLock { $0.count } == 1
+            fleet.shared(fleet.nodes[0])?.waitingDeletions.withLock { $0.count } == 1
         }
         #expect(try fleet.keys().count == 1)
         try fleet.redis.command("ACL", "SETUSER", "default", "+@all")
@@ -109,7 +109,7 @@ struct SharedOrderTests {
     @Test func `a log-out has other work of its queue wait for no reply of Redis`() throws {
         let fleet = try fleet(1)
         let context = fleet.nodes[0].server.context
-        let memory = try #require(fleet.memory(fleet.nodes[0]))
+        let shared = try #require(fleet.shared(fleet.nodes[0]))
         let owners = context.owners(["cookie:session": "ann"], authority: "api.test")
         fleet.redis.pause()
         defer { fleet.redis.resume() }
@@ -117,7 +117,7 @@ struct SharedOrderTests {
         let begunAt = SystemClock.monotonicNanoseconds
         context.forgetLeavingUsers()
         // The reply would be waited for until its deadline, which is two seconds.
-        let isWaiting = memory.client.waitingBytes > 0
+        let isWaiting = shared.client.waitingBytes > 0
         #expect(isWaiting || SystemClock.monotonicNanoseconds - begunAt > 1_900_000_000)
     }
 }

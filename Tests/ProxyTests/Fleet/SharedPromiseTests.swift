@@ -22,7 +22,7 @@ struct SharedPromiseTests {
     /// Waits until every node knows so many promised ids.
     private func untilPromised(_ count: Int, in fleet: TestFleet) throws {
         try waitUntil("every node knows \(count) ids") {
-            fleet.nodes.allSatisfy { fleet.memory($0)?.state.withLock { $0.promises.count } == count }
+            fleet.nodes.allSatisfy { fleet.shared($0)?.state.withLock { $0.promises.count } == count }
         }
     }
 
@@ -79,20 +79,20 @@ struct SharedPromiseTests {
 
     @Test func `ids whose announcement Redis refuses wait for another one`() throws {
         let fleet = try fleet(1)
-        let memory = try #require(fleet.memory(fleet.nodes[0]))
+        let shared = try #require(fleet.shared(fleet.nodes[0]))
         let name = try #require(
             SharedName(
                 chain: ChainKey(authority: "api.test", scope: .unlisted, match: "/feed"),
-                digest: Body([1]).digest, keys: memory.commonKeys))
+                digest: Body([1]).digest, keys: shared.commonKeys))
         let tag = try #require(PromisedTag(bytes: [UInt8](1...16)))
         try fleet.redis.command("ACL", "SETUSER", "default", "-xadd")
         // What waits would be announced once more.
-        memory.work.suspend()
-        defer { memory.work.resume() }
-        _ = memory.waitingPromises.withLock { $0.add([PromisedIDs.Promise(tag, network: 1)]) }
-        memory.announce([SharedNews(name: name, chain: nil, rank: 1, bytes: 1)])
+        shared.work.suspend()
+        defer { shared.work.resume() }
+        _ = shared.waitingPromises.withLock { $0.add([PromisedIDs.Promise(tag, network: 1)]) }
+        shared.announce([SharedNews(name: name, chain: nil, rank: 1, bytes: 1)])
         try waitUntil("it waits again") {
-            memory.client.counts.errors["NOPERM"] != nil && !memory.waitingPromises.withLock(\.isEmpty)
+            shared.client.counts.errors["NOPERM"] != nil && !shared.waitingPromises.withLock(\.isEmpty)
         }
     }
 

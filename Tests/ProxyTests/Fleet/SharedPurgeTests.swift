@@ -62,8 +62,8 @@ struct SharedPurgeTests {
 
     @Test func `an order that no node with the key has just signed removes nothing`() throws {
         let fleet = try TestFleet(1)
-        let memory = try #require(fleet.memory(fleet.nodes[0]))
-        let keys = try #require(memory.commonKeys)
+        let shared = try #require(fleet.shared(fleet.nodes[0]))
+        let keys = try #require(shared.commonKeys)
         let stranger = try #require(StoreKeys(key: [UInt8](repeating: 5, count: StoreKeys.byteCount)))
         let now = SystemClock.unixMilliseconds
         let order: [SignedEntry.Field] = [
@@ -76,8 +76,8 @@ struct SharedPurgeTests {
         func heeds(_ fields: [SignedEntry.Field], after milliseconds: Int64 = 0) -> Bool {
             let id = RedisStreamID(milliseconds: UInt64(now + milliseconds), sequence: 0)
             let entry = RedisStreamEntry(id: id, fields: fields, appended: now - 900...now)
-            memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
-            return memory.isPurged(chain, url: "/feed", rank: 1)
+            shared.heed(.entries(stream: SharedStore.newsPlace, [entry]))
+            return shared.isPurged(chain, url: "/feed", rank: 1)
         }
         #expect(!heeds(order))
         #expect(!heeds(SignedEntry.sign(order, at: now, stranger)))
@@ -85,7 +85,7 @@ struct SharedPurgeTests {
         let old = SignedEntry.sign(order, at: now - 61_000, keys)
         #expect(!heeds(old) && !heeds(old, after: -61_000), "somebody has appended it again")
         #expect(heeds(signed, after: 86_400_000), "the clock of the shared store is wrong")
-        #expect(!memory.isPurged(chain, url: "/feed", rank: (now + 60_000) * 1_000))
+        #expect(!shared.isPurged(chain, url: "/feed", rank: (now + 60_000) * 1_000))
         let warnings = fleet.nodes[0].events.withLock { $0 }.count { "\($0)".contains("not heeded") }
         #expect(warnings == 1)
     }
@@ -95,8 +95,8 @@ struct SharedPurgeTests {
         throws
     {
         let fleet = try TestFleet(1)
-        let memory = try #require(fleet.memory(fleet.nodes[0]))
-        let keys = try #require(memory.commonKeys)
+        let shared = try #require(fleet.shared(fleet.nodes[0]))
+        let keys = try #require(shared.commonKeys)
         let now = SystemClock.unixMilliseconds
         let signedAt = now - sinceRead
         let order: [SignedEntry.Field] = [
@@ -108,10 +108,10 @@ struct SharedPurgeTests {
             id: RedisStreamID(milliseconds: UInt64(signedAt), sequence: 0),
             fields: SignedEntry.sign(order, at: signedAt, keys),
             appended: signedAt - 900...now - sinceCame)
-        memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
+        shared.heed(.entries(stream: SharedStore.newsPlace, [entry]))
         let chain = ChainKey(authority: "api.test", match: "/feed")
-        #expect(memory.isPurged(chain, url: "/feed", rank: signedAt * 1_000))
-        #expect(!memory.isPurged(chain, url: "/feed", rank: (signedAt + 62_000) * 1_000))
+        #expect(shared.isPurged(chain, url: "/feed", rank: signedAt * 1_000))
+        #expect(!shared.isPurged(chain, url: "/feed", rank: (signedAt + 62_000) * 1_000))
     }
 
     @Test func `a node that was away does not bring forgotten versions back`() throws {
@@ -120,10 +120,10 @@ struct SharedPurgeTests {
         try fleet.untilKnown(1)
         try purge(fleet, "path=/feed")
         try fleet.addNode()
-        let memory = try #require(fleet.memory(fleet.nodes[1]))
+        let shared = try #require(fleet.shared(fleet.nodes[1]))
         let chain = ChainKey(authority: "api.test", match: "/feed")
-        #expect(memory.isPurged(chain, url: "/feed", rank: 1))
-        #expect(!memory.isPurged(chain, url: "/feed", rank: .max))
+        #expect(shared.isPurged(chain, url: "/feed", rank: 1))
+        #expect(!shared.isPurged(chain, url: "/feed", rank: .max))
         #expect(try !isDelta(fleet.fetch(1, version: 1, over: 0, from: 0), of: 1, over: 0))
     }
 }

@@ -56,13 +56,13 @@ final class TestFleet {
     @discardableResult
     func addNode(hasOwnKey: Bool = false) throws -> TestProxy {
         let own = keyFile.isEmpty ? nil : hasOwnKey ? keyFile + "-other" : keyFile
-        let memory = Guarded<SharedMemory?>(nil)
+        let shared = Guarded<SharedStore?>(nil)
         let node = try TestProxy(
             try Origin { [script] request, connection in
                 // A response goes out plain if the reply of Redis comes long after it, as on a busy machine.
                 if request["X-Held"] == nil {
                     try? waitUntil("no question waits", seconds: 60) {
-                        memory.withLock { $0 }?.state.withLock { $0.flights.isEmpty } ?? true
+                        shared.withLock { $0 }?.state.withLock { $0.flights.isEmpty } ?? true
                     }
                 }
                 script(request, connection)
@@ -71,7 +71,7 @@ final class TestFleet {
                 configuration.store.shared = Self.store(at: redis.socket, timeout: timeout)
                 configuration.store.keyFile = own
             })
-        memory.withLock { $0 = node.server.context.sharedMemory }
+        shared.withLock { $0 = node.server.context.sharedStore }
         nodes.append(node)
         try untilComplete(node)
         return node
@@ -90,14 +90,14 @@ final class TestFleet {
     /// Stops a node and forgets it.
     func removeNode(_ place: Int) { nodes.remove(at: place).stop() }
 
-    func memory(_ node: TestProxy) -> SharedMemory? { node.server.context.sharedMemory }
+    func shared(_ node: TestProxy) -> SharedStore? { node.server.context.sharedStore }
 
     /// Waits until a node knows all announcements.
     func untilComplete(_ node: TestProxy) throws {
         try waitUntil("the node follows the others") {
-            guard let memory = memory(node), memory.state.withLock({ $0.isComplete }) else { return false }
+            guard let shared = shared(node), shared.state.withLock({ $0.isComplete }) else { return false }
             // A request may come to any loop, and each has a connection of its own.
-            let ready = memory.client.gate(.request).ready.withLock(\.count)
+            let ready = shared.client.gate(.request).ready.withLock(\.count)
             return ready == node.server.context.loopCount
         }
     }
@@ -105,7 +105,7 @@ final class TestFleet {
     /// Waits until every node knows so many versions.
     func untilKnown(_ count: Int) throws {
         try waitUntil("every node knows \(count) versions") {
-            nodes.allSatisfy { memory($0)?.statistics.known == count }
+            nodes.allSatisfy { shared($0)?.statistics.known == count }
         }
     }
 
@@ -113,8 +113,8 @@ final class TestFleet {
     func untilKnown(_ key: String) throws {
         try waitUntil("every node knows \(key)") {
             nodes.allSatisfy { node in
-                guard let memory = memory(node), let name = SharedName(key: key) else { return false }
-                return memory.state.withLock { $0.index.contains(name) }
+                guard let shared = shared(node), let name = SharedName(key: key) else { return false }
+                return shared.state.withLock { $0.index.contains(name) }
             }
         }
     }
@@ -138,7 +138,7 @@ final class TestFleet {
 
     /// The number of look-ups of a node with a result.
     func lookUps(_ node: Int, _ result: SharedLookUp) -> Int {
-        memory(nodes[node])?.statistics.lookUps[result] ?? 0
+        shared(nodes[node])?.statistics.lookUps[result] ?? 0
     }
 
     /// The number of calls of a command that Redis has counted.
@@ -161,15 +161,15 @@ func isDelta(_ answer: WireMessage, of version: Int, over held: Int) throws -> B
     return isExact && answer.coding.hasPrefix("dc")
 }
 
-extension SharedMemory {
-    /// Makes a memory over a store of its own, whose client is not started.
-    static func ofTest(at socket: String) throws -> SharedMemory {
+extension SharedStore {
+    /// Makes a shared store over a local store of its own, whose client is not started.
+    static func ofTest(at socket: String) throws -> SharedStore {
         let store = try DictionaryStore(
             configuration: StoreConfiguration(path: ":memory:", maxBytes: 1 << 30))
         var settings = RedisSettings(address: .unix(path: socket))
         settings.timeout = 30_000
         let client = RedisClient(settings: settings) { _ in }
-        return SharedMemory(
+        return SharedStore(
             store: store, currentRoutes: Guarded(nil), client: client, commonKeys: nil, bytesMax: 32 << 20
         ) { _ in }
     }

@@ -1,4 +1,4 @@
-/// The receiver of new versions, for the memory that several nodes share.
+/// The receiver of new versions, for the store that several nodes share.
 ///
 /// Its closures run on the thread that admits, often an event loop: they must be short.
 package final class StoreListener: Sendable {

@@ -7,7 +7,7 @@ internal import Storage
 
 // MARK: - Bodies of other nodes
 
-extension SharedMemory {
+extension SharedStore {
     /// Asks the shared store for a version.
     ///
     /// - Parameter core: The loop of the request that waits for it.

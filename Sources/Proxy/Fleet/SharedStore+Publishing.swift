@@ -103,7 +103,7 @@ struct Publications: Sendable {
 
 // MARK: - Versions of this node
 
-extension SharedMemory {
+extension SharedStore {
     /// The number of announcements that a stream keeps, about.
     static let newsMax = 100_000
     /// The longest pause before a version is written, so that another node that has it too may be first.

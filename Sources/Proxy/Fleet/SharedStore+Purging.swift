@@ -5,7 +5,7 @@ internal import Primitives
 internal import Redis
 internal import Storage
 
-extension SharedMemory {
+extension SharedStore {
     /// The difference between the clocks of two nodes that does no harm: versions that came so long after an order may go
     /// with it.
     private static let skewMicroseconds: Int64 = 1_000_000

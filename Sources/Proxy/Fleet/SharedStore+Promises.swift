@@ -10,7 +10,7 @@ internal import Storage
 ///
 /// A tag goes along with the announcement of its version. Where that has gone out before, as for a body that several
 /// clients are given, tags wait a moment for others. So ordinary traffic, which has none, costs no command.
-extension SharedMemory {
+extension SharedStore {
     /// The longest time that a tag waits, and so the number of additional commands per second is bounded.
     private static let promisePauseMilliseconds = 250
     /// The time to the next try while the server is away.

@@ -5,12 +5,12 @@ internal import Primitives
 internal import Redis
 internal import Storage
 
-/// The memory that several nodes share over one Redis or Valkey: each announces its versions, and gets the bodies of
+/// The store that several nodes share over one Redis or Valkey: each announces its versions, and gets the bodies of
 /// others when a client names them.
 ///
 /// The local store stays the first level: nothing here is on the way of a request whose dictionary is known. Everything
 /// is named by its content, so nodes need no locks, no leader and no order. Safe from any thread.
-final class SharedMemory: Sendable {
+final class SharedStore: Sendable {
     /// The parts that requests and announcements change.
     struct State: Sendable {
         var index = SharedIndex()
@@ -43,7 +43,7 @@ final class SharedMemory: Sendable {
         }
     }
 
-    /// Called with the version, on a queue of the memory or on a loop; nil if it could not be had in time.
+    /// Called with the version, on a queue of the shared store or on a loop; nil if it could not be had in time.
     typealias Completion = @Sendable (Storage.Version?) -> Void
 
     let store: DictionaryStore
@@ -52,7 +52,7 @@ final class SharedMemory: Sendable {
     /// The key that all nodes have in common; without one only public versions are shared.
     let commonKeys: StoreKeys?
     let state = Guarded(State())
-    let counters = Guarded(SharedMemoryStatistics())
+    let counters = Guarded(SharedStoreStatistics())
     let report: @Sendable (OperatorEvent) -> Void
     /// Large replies that requests wait for are unpacked and verified here, small ones on the loop of their request.
     let replies = DispatchQueue(label: "dictum.shared.replies", qos: .userInitiated)
@@ -169,8 +169,8 @@ final class SharedMemory: Sendable {
     }
 }
 
-/// The counts of a shared memory since its start.
-struct SharedMemoryStatistics: Sendable {
+/// The counts of a shared store since the start of this node.
+struct SharedStoreStatistics: Sendable {
     private(set) var lookUps: [SharedLookUp: Int] = [:]
     var fetches: [SharedLookUp: Int] = [:]
     /// The versions that were written, and those that other nodes had written already.
@@ -183,8 +183,8 @@ struct SharedMemoryStatistics: Sendable {
     mutating func count(_ result: SharedLookUp) { lookUps[result, default: 0] += 1 }
 }
 
-extension SharedMemoryStatistics: MetricSource {
-    static var readings: [MetricReading<SharedMemoryStatistics>] {
+extension SharedStoreStatistics: MetricSource {
+    static var readings: [MetricReading<SharedStoreStatistics>] {
         [
             .each(
                 "dictum_shared_store_lookups_total", by: "result",
@@ -210,11 +210,11 @@ extension SharedMemoryStatistics: MetricSource {
     }
 }
 
-extension SharedMemory {
+extension SharedStore {
     /// The bytes on their way to the shared store.
     var waitingBytes: Int { publications.withLock { $0.bytes } + client.waitingBytes }
 
-    var statistics: SharedMemoryStatistics {
+    var statistics: SharedStoreStatistics {
         var statistics = counters.withLock { $0 }
         statistics.known = state.withLock { $0.index.count }
         statistics.publishFailures += publications.withLock { $0.dropped }

@@ -9,15 +9,15 @@ internal import Testing
 @testable import Storage
 
 /// Decisions about the announcements of other nodes, whoever wrote them; nothing is between them and the test.
-@Suite(.timeLimit(.minutes(40))) final class SharedMemoryDecisionTests {
-    private let memory: SharedMemory
+@Suite(.timeLimit(.minutes(40))) final class SharedStoreDecisionTests {
+    private let shared: SharedStore
     private let chain = ChainKey(authority: "api.test", match: "/feed")
 
     init() throws {
-        memory = try SharedMemory.ofTest(at: "/nowhere/redis")
+        shared = try SharedStore.ofTest(at: "/nowhere/redis")
     }
 
-    deinit { memory.client.stop() }
+    deinit { shared.client.stop() }
 
     private func news(_ number: Int, _ chain: ChainKey? = nil) -> SharedNews {
         let digest = Body(Array("\(number)".utf8)).digest
@@ -25,9 +25,9 @@ internal import Testing
         return SharedNews(name: name, chain: chain ?? self.chain, rank: Int64(number), bytes: 8)
     }
 
-    private func heed(_ news: [SharedNews], place: Int = SharedMemory.newsPlace) {
+    private func heed(_ news: [SharedNews], place: Int = SharedStore.newsPlace) {
         let entries = SharedNews.batches(news).map { RedisStreamEntry.now(SharedNews.Entry.versions, $0) }
-        memory.heed(.entries(stream: place, entries))
+        shared.heed(.entries(stream: place, entries))
     }
 
     // MARK: Announcements
@@ -37,31 +37,31 @@ internal import Testing
             name: SharedName(chain: nil, digest: Body([1]).digest), chain: nil, rank: 1, bytes: 8)
         heed([news(1)])
         heed([sealed], place: 2)
-        func isKnown(_ news: SharedNews) -> Bool { memory.state.withLock { $0.index.contains(news.name) } }
-        memory.heed(.restarted(stream: SharedMemory.newsPlace))
+        func isKnown(_ news: SharedNews) -> Bool { shared.state.withLock { $0.index.contains(news.name) } }
+        shared.heed(.restarted(stream: SharedStore.newsPlace))
         #expect(!isKnown(news(1)) && isKnown(sealed))
         heed([news(1)])
-        memory.heed(.restarted(stream: 2))
+        shared.heed(.restarted(stream: 2))
         #expect(isKnown(news(1)) && !isKnown(sealed))
     }
 
     @Test func `the ids of other nodes are forgotten with their own stream alone`() throws {
         let tag = try #require(PromisedTag(bytes: [UInt8](1...16)))
         let promise = SharedNews.batch(promises: [PromisedIDs.Promise(tag, network: 1)])
-        memory.heed(.entries(stream: 2, [.now(SharedNews.Entry.promises, promise)]))
-        memory.heed(.restarted(stream: SharedMemory.newsPlace))
-        #expect(memory.promise(tag) != nil)
-        memory.heed(.restarted(stream: 2))
-        #expect(memory.promise(tag) == nil)
+        shared.heed(.entries(stream: 2, [.now(SharedNews.Entry.promises, promise)]))
+        shared.heed(.restarted(stream: SharedStore.newsPlace))
+        #expect(shared.promise(tag) != nil)
+        shared.heed(.restarted(stream: 2))
+        #expect(shared.promise(tag) == nil)
     }
 
     @Test(arguments: [SharedNews.Entry.superseded, SharedNews.Entry.lost])
     func `what another node has removed, or misses, is known no more, and all else is`(field: [UInt8]) {
         heed([news(1), news(2)])
         let entry = RedisStreamEntry.now(field, SharedNews.batch(names: [news(1).name]))
-        memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
+        shared.heed(.entries(stream: SharedStore.newsPlace, [entry]))
         let isKnown = [1, 2].map { number in
-            memory.state.withLock { $0.index.contains(news(number).name) }
+            shared.state.withLock { $0.index.contains(news(number).name) }
         }
         #expect(isKnown == [false, true])
     }
@@ -72,25 +72,25 @@ internal import Testing
             SharedDemand(name: news(number).name, change: change, contact: 0)
         }
         func known() -> [Int] {
-            (1...3).filter { number in memory.state.withLock { $0.index.contains(news(number).name) } }
+            (1...3).filter { number in shared.state.withLock { $0.index.contains(news(number).name) } }
         }
-        memory.removeSuperseded([demand(1, -1), demand(2, -1), demand(3, 1)], now: 1_000)
+        shared.removeSuperseded([demand(1, -1), demand(2, -1), demand(3, 1)], now: 1_000)
         let id = RedisStreamID(milliseconds: UInt64(SystemClock.unixMilliseconds), sequence: 0)
         let fields = SharedDemand.fields(of: [demand(2, 1)])
-        memory.heed(.entries(stream: SharedMemory.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
-        memory.removeSuperseded([], now: 1_059)
+        shared.heed(.entries(stream: SharedStore.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
+        shared.removeSuperseded([], now: 1_059)
         #expect(known() == [1, 2, 3])
-        memory.removeSuperseded([], now: 1_060)
+        shared.removeSuperseded([], now: 1_060)
         #expect(known() == [2, 3])
     }
 
     @Test func `once a node has forgotten an announcement, it does not know them all`() {
-        memory.state.withLock { $0.index = SharedIndex(countMax: 2) }
+        shared.state.withLock { $0.index = SharedIndex(countMax: 2) }
         heed([news(1), news(2)])
-        memory.heed(.caughtUp)
-        #expect(memory.state.withLock { $0.isComplete })
+        shared.heed(.caughtUp)
+        #expect(shared.state.withLock { $0.isComplete })
         heed([news(3)])
-        #expect(memory.state.withLock { !$0.isComplete })
+        #expect(shared.state.withLock { !$0.isComplete })
     }
 
     @Test(arguments: [(100_000, 3_600, false), (100_000, 4 * 86_400, true), (99_999, 3_600, true)])
@@ -100,34 +100,34 @@ internal import Testing
         let now = SystemClock.unixSeconds
         let entry = RedisStreamEntry(
             id: RedisStreamID(milliseconds: UInt64(now - age) * 1_000, sequence: 0), fields: [])
-        memory.heed(.entries(stream: SharedMemory.newsPlace, Array(repeating: entry, count: count)))
-        memory.heed(.caughtUp)
-        #expect(memory.state.withLock { $0.isComplete } == isComplete)
-        memory.heed(.restarted(stream: SharedMemory.newsPlace))
-        memory.heed(.caughtUp)
-        memory.heed(.entries(stream: SharedMemory.newsPlace, Array(repeating: entry, count: 100_000)))
-        memory.heed(.interrupted)
-        memory.heed(.caughtUp)
-        #expect(memory.state.withLock { $0.isComplete }, "what a node has read as it came is not lost")
-        memory.heed(.restarted(stream: SharedMemory.newsPlace))
-        memory.heed(.entries(stream: SharedMemory.newsPlace, Array(repeating: entry, count: count)))
-        memory.heed(.caughtUp)
-        #expect(memory.state.withLock { $0.isComplete } == isComplete, "a stream that begins anew")
+        shared.heed(.entries(stream: SharedStore.newsPlace, Array(repeating: entry, count: count)))
+        shared.heed(.caughtUp)
+        #expect(shared.state.withLock { $0.isComplete } == isComplete)
+        shared.heed(.restarted(stream: SharedStore.newsPlace))
+        shared.heed(.caughtUp)
+        shared.heed(.entries(stream: SharedStore.newsPlace, Array(repeating: entry, count: 100_000)))
+        shared.heed(.interrupted)
+        shared.heed(.caughtUp)
+        #expect(shared.state.withLock { $0.isComplete }, "what a node has read as it came is not lost")
+        shared.heed(.restarted(stream: SharedStore.newsPlace))
+        shared.heed(.entries(stream: SharedStore.newsPlace, Array(repeating: entry, count: count)))
+        shared.heed(.caughtUp)
+        #expect(shared.state.withLock { $0.isComplete } == isComplete, "a stream that begins anew")
     }
 
     @Test func `holders count that are told over a stream which was made anew, with earlier times`() {
         func tell(at milliseconds: UInt64) -> Int {
             let fields = SharedDemand.fields(of: [SharedDemand(name: news(1).name, change: 1, contact: 0)])
             let id = RedisStreamID(milliseconds: milliseconds, sequence: 0)
-            memory.heed(
-                .entries(stream: SharedMemory.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
-            return memory.state.withLock { $0.index.holders(of: news(1).name) }
+            shared.heed(
+                .entries(stream: SharedStore.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
+            return shared.state.withLock { $0.index.holders(of: news(1).name) }
         }
         heed([news(1)])
         #expect(tell(at: 2_000) == 1)
         #expect(tell(at: 1_000) == 1)
-        memory.heed(.restarted(stream: SharedMemory.demandPlace))
-        memory.heed(.caughtUp)
+        shared.heed(.restarted(stream: SharedStore.demandPlace))
+        shared.heed(.caughtUp)
         #expect(tell(at: 1_000) == 2)
     }
 
@@ -136,8 +136,8 @@ internal import Testing
     @Test func `of too much to publish the oldest goes, and later ones have room again`() throws {
         let versions = try (0..<10).map { number in
             let record = SharedRecord.ofTest(number, in: chain)
-            let version = try memory.store.sharing.adopt(record, now: 1_000)
-            return memory.store.sharing.sharable(version, record.body)
+            let version = try shared.store.sharing.adopt(record, now: 1_000)
+            return shared.store.sharing.sharable(version, record.body)
         }
         let size = versions[0].body.count
         var publications = Publications(bytesMax: 3 * size)
@@ -162,8 +162,8 @@ internal import Testing
     @Test func `one version that cannot be written keeps no other waiting`() throws {
         let versions = try (0..<9).map { number in
             let record = SharedRecord.ofTest(number, in: chain)
-            return memory.store.sharing.sharable(
-                try memory.store.sharing.adopt(record, now: 1_000), record.body)
+            return shared.store.sharing.sharable(
+                try shared.store.sharing.adopt(record, now: 1_000), record.body)
         }
         let bad = versions[3].body.digest
         var publications = Publications(bytesMax: 1 << 20)
@@ -190,13 +190,13 @@ internal import Testing
         let entry = RedisStreamEntry(
             id: RedisStreamID(milliseconds: id, sequence: 0), fields: [order],
             appended: isLive ? now...now : nil)
-        memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
-        #expect(memory.isPurged(chain, url: "/feed", rank: 1_000))
-        #expect(!memory.isPurged(chain, url: "/feed", rank: SystemClock.unixMicroseconds + 60_000_000))
+        shared.heed(.entries(stream: SharedStore.newsPlace, [entry]))
+        #expect(shared.isPurged(chain, url: "/feed", rank: 1_000))
+        #expect(!shared.isPurged(chain, url: "/feed", rank: SystemClock.unixMicroseconds + 60_000_000))
     }
 
     @Test func `a node heeds the orders of others, and its own ones not again`() {
-        let nodes = [memory.node, [UInt8](repeating: 0, count: 8)]
+        let nodes = [shared.node, [UInt8](repeating: 0, count: 8)]
         let isHeeded = nodes.map { node in
             let entry = RedisStreamEntry(
                 id: RedisStreamID(milliseconds: 1_000, sequence: 0),
@@ -204,8 +204,8 @@ internal import Testing
                     (PurgeOrder.entry, PurgeOrder(path: "/feed").sharedBytes),
                     (SharedDemand.Entry.node, node),
                 ])
-            memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
-            return memory.isPurged(chain, url: "/feed", rank: 1_000)
+            shared.heed(.entries(stream: SharedStore.newsPlace, [entry]))
+            return shared.isPurged(chain, url: "/feed", rank: 1_000)
         }
         #expect(isHeeded == [false, true])
     }
@@ -214,18 +214,18 @@ internal import Testing
         let other = ChainKey(authority: "api.test", match: "/other")
         let all = [news(1), news(2, other)]
         heed(all)
-        memory.tell(PurgeOrder(path: "/feed"), removed: [])
-        let isKnown = all.map { news in memory.state.withLock { $0.index.contains(news.name) } }
+        shared.tell(PurgeOrder(path: "/feed"), removed: [])
+        let isKnown = all.map { news in shared.state.withLock { $0.index.contains(news.name) } }
         #expect(isKnown == [false, true])
-        #expect(memory.isPurged(chain, url: "/feed", rank: 1))
-        #expect(!memory.isPurged(other, url: "/other", rank: 1))
-        #expect(memory.waitingOrders.withLock { $0.count } == 1)
-        #expect(memory.waitingDeletions.withLock { $0.count } == 1)
+        #expect(shared.isPurged(chain, url: "/feed", rank: 1))
+        #expect(!shared.isPurged(other, url: "/other", rank: 1))
+        #expect(shared.waitingOrders.withLock { $0.count } == 1)
+        #expect(shared.waitingDeletions.withLock { $0.count } == 1)
     }
 
     @Test func `of ten thousand keys to remove, those of twenty commands wait for the shared store`() {
-        memory.delete((0..<10_501).map { Array("\($0)".utf8) })
-        let sizes = memory.waitingDeletions.withLock { $0.map(\.count) }
+        shared.delete((0..<10_501).map { Array("\($0)".utf8) })
+        let sizes = shared.waitingDeletions.withLock { $0.map(\.count) }
         #expect(sizes == Array(repeating: 500, count: 20))
     }
 
@@ -254,10 +254,10 @@ internal import Testing
         ]
         let entry = RedisStreamEntry(
             id: RedisStreamID(milliseconds: UInt64(now), sequence: 0), fields: fields, appended: now...now)
-        memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
+        shared.heed(.entries(stream: SharedStore.newsPlace, [entry]))
         let given = max(0, now - counts)
-        #expect(memory.isPurged(chain, url: "/feed", rank: given * 1_000))
-        #expect(!memory.isPurged(chain, url: "/feed", rank: (given + 2_000) * 1_000))
+        #expect(shared.isPurged(chain, url: "/feed", rank: given * 1_000))
+        #expect(!shared.isPurged(chain, url: "/feed", rank: (given + 2_000) * 1_000))
     }
 
     @Test func `an order that is read again is not carried out again`() throws {
@@ -265,9 +265,9 @@ internal import Testing
             let entry = RedisStreamEntry(
                 id: RedisStreamID(milliseconds: UInt64(milliseconds), sequence: 0),
                 fields: [(PurgeOrder.entry, PurgeOrder(path: "/feed").sharedBytes)])
-            memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
+            shared.heed(.entries(stream: SharedStore.newsPlace, [entry]))
         }
-        func isDone() -> Bool { memory.purges.withLock { $0.waiting.isEmpty } }
+        func isDone() -> Bool { shared.purges.withLock { $0.waiting.isEmpty } }
         heed(1_000)
         #expect(!isDone())
         try waitUntil("it is carried out") { isDone() }
@@ -280,21 +280,21 @@ internal import Testing
     @Test(arguments: [SharedNews.Entry.superseded, SharedNews.Entry.lost])
     func `what was removed long ago is not written again at once`(field: [UInt8]) throws {
         let records = [1, 2].map { SharedRecord.ofTest($0, in: chain) }
-        for record in records { _ = try memory.store.sharing.adopt(record, now: SystemClock.unixSeconds) }
+        for record in records { _ = try shared.store.sharing.adopt(record, now: SystemClock.unixSeconds) }
         let times = [SystemClock.unixMilliseconds - 61_000, SystemClock.unixMilliseconds]
         for (record, time) in zip(records, times) {
             let name = SharedName(publicChain: chain, digest: record.digest)
             let entry = RedisStreamEntry(
                 id: RedisStreamID(milliseconds: UInt64(time), sequence: 0),
                 fields: [(field, SharedNews.batch(names: [name]))])
-            memory.heed(.entries(stream: SharedMemory.newsPlace, [entry]))
+            shared.heed(.entries(stream: SharedStore.newsPlace, [entry]))
         }
         // Another node may write it first, so each waits for up to half a second.
         let gate = Gate()
-        memory.work.asyncAfter(deadline: .now() + .milliseconds(600)) { gate.open() }
+        shared.work.asyncAfter(deadline: .now() + .milliseconds(600)) { gate.open() }
         gate.wait()
-        try waitUntil("the other one waits to be written") { memory.publications.withLock { $0.bytes } > 0 }
-        #expect(memory.publications.withLock { $0.take() }.map(\.body.digest) == [records[1].digest])
+        try waitUntil("the other one waits to be written") { shared.publications.withLock { $0.bytes } > 0 }
+        #expect(shared.publications.withLock { $0.take() }.map(\.body.digest) == [records[1].digest])
     }
 
     // MARK: One body at many paths
@@ -303,16 +303,16 @@ internal import Testing
         let chains = (0..<300).map { ChainKey(authority: "api.test", match: "/page\($0)") }
         let digest = news(1).name.digest
         heed(chains.map { news(1, $0) })
-        memory.heed(.caughtUp)
+        shared.heed(.caughtUp)
         for chain in chains {
             let url = PathAndQuery(path: chain.match)
             #expect(
-                memory.find(digest, authority: "api.test", url: url, ownChain: chain)
+                shared.find(digest, authority: "api.test", url: url, ownChain: chain)
                     == SharedName(publicChain: chain, digest: digest))
         }
         let other = Body([2]).digest
         #expect(
-            memory.find(other, authority: "api.test", url: PathAndQuery(path: "/page1"), ownChain: nil) == nil
+            shared.find(other, authority: "api.test", url: PathAndQuery(path: "/page1"), ownChain: nil) == nil
         )
     }
 
@@ -322,38 +322,38 @@ internal import Testing
         heed([news(1)])
         let fields = SharedDemand.fields(of: [SharedDemand(name: news(1).name, change: 10, contact: 0)])
         let id = RedisStreamID(milliseconds: UInt64(SystemClock.unixMilliseconds), sequence: 0)
-        memory.heed(.entries(stream: SharedMemory.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
+        shared.heed(.entries(stream: SharedStore.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
         let body = Body(Array("1".utf8))
         let candidate = VersionCandidate(
             body, key: VersionKey(chain: chain, url: "/feed", variant: ""), policy: AdmissionPolicy())
-        let version = try memory.store.admission.admit(candidate, over: nil, now: 1_000)
+        let version = try shared.store.admission.admit(candidate, over: nil, now: 1_000)
         #expect(version.holders == 1)
-        memory.publish([SharableVersion(version, candidate, memory.store.keys)])
+        shared.publish([SharableVersion(version, candidate, shared.store.keys)])
         try waitUntil("all eleven count") { version.holders == 11 }
-        memory.publish([memory.store.sharing.sharable(version, body)])
-        memory.work.sync {}
+        shared.publish([shared.store.sharing.sharable(version, body)])
+        shared.work.sync {}
         #expect(version.holders == 11, "once")
-        #expect(memory.state.withLock { $0.index.holders(of: news(1).name) } == 0)
+        #expect(shared.state.withLock { $0.index.holders(of: news(1).name) } == 0)
     }
 
     @Test func `what was told before the start is in the counts on disk, and does not count again`() throws {
-        let version = try memory.store.sharing.adopt(SharedRecord.ofTest(1, in: chain), now: 1_000)
+        let version = try shared.store.sharing.adopt(SharedRecord.ofTest(1, in: chain), now: 1_000)
         let name = SharedName(publicChain: chain, digest: version.digest)
         func heed(_ change: Int32, at milliseconds: Int64, from node: [UInt8]? = nil) {
             let sender = node.map { [(name: SharedDemand.Entry.node, value: $0)] } ?? []
             let fields =
                 sender + SharedDemand.fields(of: [SharedDemand(name: name, change: change, contact: 0)])
             let id = RedisStreamID(milliseconds: UInt64(milliseconds), sequence: 0)
-            memory.heed(
-                .entries(stream: SharedMemory.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
+            shared.heed(
+                .entries(stream: SharedStore.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
         }
-        heed(5, at: memory.startedAt - 1)
+        heed(5, at: shared.startedAt - 1)
         #expect(version.holders == 1)
-        heed(2, at: memory.startedAt + 1)
+        heed(2, at: shared.startedAt + 1)
         #expect(version.holders == 3)
-        heed(4, at: memory.startedAt + 2, from: memory.node)
+        heed(4, at: shared.startedAt + 2, from: shared.node)
         #expect(version.holders == 3, "what this node has told it has counted")
-        heed(4, at: memory.startedAt + 3, from: [UInt8](repeating: 0, count: 8))
+        heed(4, at: shared.startedAt + 3, from: [UInt8](repeating: 0, count: 8))
         #expect(version.holders == 7)
     }
 }

@@ -6,7 +6,7 @@ internal import Storage
 
 // MARK: - What other nodes announce
 
-extension SharedMemory {
+extension SharedStore {
     static let newsPlace = 0
     static let demandPlace = 1
     /// The number of entries about holders that the stream keeps, about.

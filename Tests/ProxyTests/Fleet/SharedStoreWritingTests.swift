@@ -12,36 +12,36 @@ internal import Testing
 @Suite(
     .timeLimit(.minutes(40)),
     .enabled(if: RedisServer.program != nil, Comment(rawValue: RedisServer.absence)))
-final class SharedMemoryWritingTests {
+final class SharedStoreWritingTests {
     private let server: RedisServer
-    private let memory: SharedMemory
+    private let shared: SharedStore
     private let chain = ChainKey(authority: "api.test", match: "/feed")
 
     init() throws {
         server = try RedisServer()
-        memory = try SharedMemory.ofTest(at: server.socket)
-        memory.store.sharing.share(with: StoreListener(admitted: { _, _ in }, established: { _ in }))
-        memory.client.start()
-        let client = memory.client
+        shared = try SharedStore.ofTest(at: server.socket)
+        shared.store.sharing.share(with: StoreListener(admitted: { _, _ in }, established: { _ in }))
+        shared.client.start()
+        let client = shared.client
         try waitUntil("the client is available") {
             client.isAvailable && client.isBackgroundAvailable
         }
     }
 
-    deinit { memory.client.stop() }
+    deinit { shared.client.stop() }
 
     private func adopt(_ number: Int) throws -> Storage.Version {
-        try memory.store.sharing.adopt(SharedRecord.ofTest(number, in: chain), now: 1_000)
+        try shared.store.sharing.adopt(SharedRecord.ofTest(number, in: chain), now: 1_000)
     }
 
     private func offer(_ version: Storage.Version) {
-        memory.store.demand.offered(version, over: nil, now: SystemClock.unixSeconds)
+        shared.store.demand.offered(version, over: nil, now: SystemClock.unixSeconds)
     }
 
     /// Hears of a version as from another node.
     private func hear(_ news: SharedNews) {
         let batch = SharedNews.batches([news])[0]
-        memory.heed(.entries(stream: SharedMemory.newsPlace, [.now(SharedNews.Entry.versions, batch)]))
+        shared.heed(.entries(stream: SharedStore.newsPlace, [.now(SharedNews.Entry.versions, batch)]))
     }
 
     private func keys(_ pattern: String) throws -> Set<String> {
@@ -53,7 +53,7 @@ final class SharedMemoryWritingTests {
     /// Writes the value of a record, for so many seconds, as another node would.
     private func put(_ record: SharedRecord, seconds: Int = 1_000) throws -> (name: SharedName, key: String) {
         let name = SharedName(publicChain: record.chain, digest: record.digest)
-        let key = try #require(memory.names.key(of: name))
+        let key = try #require(shared.names.key(of: name))
         let values = try #require(record.values(named: name, keys: nil))
         try #require(values.count == 1)
         try send(.set(Array(key.utf8), to: values[0], seconds: seconds), .background)
@@ -63,17 +63,17 @@ final class SharedMemoryWritingTests {
     /// Sends a command and waits for its reply.
     private func send(_ command: RedisCommand, _ urgency: RedisUrgency) throws {
         let gate = Gate()
-        try memory.client.send([command], urgency) { _ in gate.open() }
+        try shared.client.send([command], urgency) { _ in gate.open() }
         try #require(gate.wait(), "\(command.name) has no end")
     }
 
     /// Asks for a version as a request does.
     private func ask(_ name: SharedName, _ key: String) -> Guarded<Storage.Version?> {
         let found = Guarded<Storage.Version?>(nil)
-        memory.state.withLock {
+        shared.state.withLock {
             _ = $0.flights.join(name) { version in found.withLock { $0 = version } }
         }
-        memory.get(name, key: key, .request)
+        shared.get(name, key: key, .request)
         return found
     }
 
@@ -82,12 +82,12 @@ final class SharedMemoryWritingTests {
     {
         let body = Body([UInt8](repeating: 7, count: count))
         let (name, key) = try put(SharedRecord.ofTest(body, in: chain))
-        memory.replies.suspend()
+        shared.replies.suspend()
         let found = ask(name, key)
         // Its reply comes after the one that it follows.
         try send(RedisCommand("PING"), .request)
         #expect((found.withLock { $0 } != nil) == isOnLoop)
-        memory.replies.resume()
+        shared.replies.resume()
         try waitUntil("the version is there") { found.withLock { $0?.digest } == body.digest }
     }
 
@@ -97,25 +97,25 @@ final class SharedMemoryWritingTests {
         hear(SharedNews(of: record, named: name))
         let fields = SharedDemand.fields(of: [SharedDemand(name: name, change: 3, contact: 0)])
         let id = RedisStreamID(milliseconds: UInt64(SystemClock.unixMilliseconds), sequence: 0)
-        memory.heed(.entries(stream: SharedMemory.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
+        shared.heed(.entries(stream: SharedStore.demandPlace, [RedisStreamEntry(id: id, fields: fields)]))
         let found = ask(name, key)
         try waitUntil("the version is there") { found.withLock { $0 } != nil }
         let version = try #require(found.withLock { $0 })
         #expect(version.holders == 3)
-        memory.publish([memory.store.sharing.sharable(version, record.body)])
-        try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }
+        shared.publish([shared.store.sharing.sharable(version, record.body)])
+        try waitUntil("nothing waits") { shared.publications.withLock { !$0.isScheduled } }
         #expect(version.holders == 3)
     }
 
     /// Writes a version in three parts as another node would; returns its name and the keys.
     private func putParts() throws -> (name: SharedName, keys: [String]) {
         let record = SharedRecord.ofTest(1, in: chain, count: 2_500_000)
-        let version = try memory.store.sharing.adopt(record, now: 1_000)
-        memory.publish([memory.store.sharing.sharable(version, record.body)])
-        try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }
+        let version = try shared.store.sharing.adopt(record, now: 1_000)
+        shared.publish([shared.store.sharing.sharable(version, record.body)])
+        try waitUntil("nothing waits") { shared.publications.withLock { !$0.isScheduled } }
         let name = SharedName(publicChain: chain, digest: record.digest)
-        let key = try #require(memory.names.key(of: name))
-        let parts = [key] + memory.names.partKeys(of: key, parts: 3)
+        let key = try #require(shared.names.key(of: name))
+        let parts = [key] + shared.names.partKeys(of: key, parts: 3)
         #expect(try keys("dictum:1:v:*") == Set(parts))
         return (name, parts)
     }
@@ -124,8 +124,8 @@ final class SharedMemoryWritingTests {
         let (name, parts) = try putParts()
         try server.command("DEL", parts[2])
         _ = ask(name, parts[0])
-        try waitUntil("it is a miss") { memory.statistics.lookUps[.miss] == 1 }
-        #expect(memory.statistics.lookUps[.corrupt] == nil)
+        try waitUntil("it is a miss") { shared.statistics.lookUps[.miss] == 1 }
+        #expect(shared.statistics.lookUps[.corrupt] == nil)
         #expect(try keys("dictum:1:v:*") == [parts[0], parts[1]])
     }
 
@@ -133,7 +133,7 @@ final class SharedMemoryWritingTests {
         let (name, parts) = try putParts()
         try server.command("ACL", "SETUSER", "default", "-mget")
         _ = ask(name, parts[0])
-        try waitUntil("it is unavailable") { memory.statistics.lookUps[.unavailable] == 1 }
+        try waitUntil("it is unavailable") { shared.statistics.lookUps[.unavailable] == 1 }
         #expect(try keys("dictum:1:v:*") == Set(parts))
     }
 
@@ -141,10 +141,10 @@ final class SharedMemoryWritingTests {
 
     @Test func `a version is written once the connection is back, though nothing is followed`() throws {
         server.kill()
-        let client = memory.client
+        let client = shared.client
         try waitUntil("it is gone") { !client.isBackgroundAvailable }
-        memory.publish([memory.store.sharing.sharable(try adopt(1), SharedRecord.ofTest(1, in: chain).body)])
-        #expect(memory.publications.withLock { $0.isScheduled })
+        shared.publish([shared.store.sharing.sharable(try adopt(1), SharedRecord.ofTest(1, in: chain).body)])
+        #expect(shared.publications.withLock { $0.isScheduled })
         try server.start()
         try waitUntil("it is there") { try keys("dictum:1:v:*").count == 1 }
         try waitUntil("it is announced") { try server.command("XLEN", "dictum:1:news") == "1" }
@@ -154,11 +154,11 @@ final class SharedMemoryWritingTests {
     @Test func `what is written again after a loss waits out an interruption`() throws {
         for number in 0..<120 { _ = try adopt(number) }
         server.kill()
-        let client = memory.client
+        let client = shared.client
         try waitUntil("it is gone") { !client.isBackgroundAvailable && !client.isAvailable }
-        memory.heed(.caughtUp)
+        shared.heed(.caughtUp)
         // A second one takes the place of the first.
-        memory.heed(.caughtUp)
+        shared.heed(.caughtUp)
         try server.start()
         try waitUntil("all are there") { try keys("dictum:1:v:*").count == 120 }
         #expect(publications[2] == 0)
@@ -170,21 +170,21 @@ final class SharedMemoryWritingTests {
     {
         let record = SharedRecord.ofTest(1, in: chain)
         let (_, key) = try put(record, seconds: 1_000)
-        let version = try memory.store.sharing.adopt(record, now: 1_000)
-        memory.publish([memory.store.sharing.sharable(version, record.body)])
+        let version = try shared.store.sharing.adopt(record, now: 1_000)
+        shared.publish([shared.store.sharing.sharable(version, record.body)])
         try waitUntil("it lives for days") { try Int(server.command("TTL", key)) ?? 0 > 86_400 }
     }
 
     @Test func `a version that is purged while it is written is not announced, and does not stay`() throws {
         let record = SharedRecord.ofTest(1, in: chain)
-        let version = try memory.store.sharing.adopt(record, now: 1_000)
+        let version = try shared.store.sharing.adopt(record, now: 1_000)
         try server.command("CLIENT", "PAUSE", "60000", "WRITE")
-        memory.publish([memory.store.sharing.sharable(version, record.body)])
-        try waitUntil("it is on its way") { memory.publications.withLock { $0.bytes == 0 } }
-        memory.work.sync {}
-        memory.tell(PurgeOrder(path: "/feed"), removed: [])
+        shared.publish([shared.store.sharing.sharable(version, record.body)])
+        try waitUntil("it is on its way") { shared.publications.withLock { $0.bytes == 0 } }
+        shared.work.sync {}
+        shared.tell(PurgeOrder(path: "/feed"), removed: [])
         try server.command("CLIENT", "UNPAUSE")
-        try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }
+        try waitUntil("nothing waits") { shared.publications.withLock { !$0.isScheduled } }
         try waitUntil("the order is there") { try server.command("XLEN", "dictum:1:news") == "1" }
         try waitUntil("it is gone") { try keys("dictum:1:v:*").isEmpty }
         #expect(publications == [0, 0, 0])
@@ -203,46 +203,46 @@ final class SharedMemoryWritingTests {
 
     /// Has the versions of records written, and waits for the end.
     private func publish(_ records: ArraySlice<SharedRecord>) throws {
-        memory.publish(
+        shared.publish(
             try records.map {
-                memory.store.sharing.sharable(try memory.store.sharing.adopt($0, now: 1_000), $0.body)
+                shared.store.sharing.sharable(try shared.store.sharing.adopt($0, now: 1_000), $0.body)
             })
-        try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }
+        try waitUntil("nothing waits") { shared.publications.withLock { !$0.isScheduled } }
     }
 
     /// The versions that were written, known and refused.
     private var publications: [Int] {
-        let statistics = memory.statistics
+        let statistics = shared.statistics
         return [statistics.published, statistics.alreadyThere, statistics.publishFailures]
     }
 
     @Test func `all changes of holders are told at once, however many there are`() throws {
         for number in 0..<2_500 { offer(try adopt(number)) }
         try waitUntil("three entries are there") {
-            memory.tick()
+            shared.tick()
             return try server.command("XLEN", "dictum:1:demand") == "3"
         }
-        #expect(memory.store.sharing.takeDemand(max: 10, keys: nil).isEmpty)
+        #expect(shared.store.sharing.takeDemand(max: 10, keys: nil).isEmpty)
     }
 
     @Test func `changes of holders that the server refuses are told later`() throws {
         offer(try adopt(1))
         try server.command("SET", "dictum:1:demand", "of another type")
         try waitUntil("the server has refused") {
-            memory.tick()
-            return memory.client.counts.errors["WRONGTYPE"] != nil
+            shared.tick()
+            return shared.client.counts.errors["WRONGTYPE"] != nil
         }
         try server.command("DEL", "dictum:1:demand")
         try waitUntil("the change is told") {
-            memory.tick()
+            shared.tick()
             return try server.command("XLEN", "dictum:1:demand") == "1"
         }
     }
 
     @Test func `a renewal lengthens the lives of all parts`() throws {
         let record = SharedRecord.ofTest(1, in: chain, count: 2_500_000)
-        let version = try memory.store.sharing.adopt(record, now: 1_000)
-        memory.publish([memory.store.sharing.sharable(version, record.body)])
+        let version = try shared.store.sharing.adopt(record, now: 1_000)
+        shared.publish([shared.store.sharing.sharable(version, record.body)])
         try waitUntil("three parts are there") { try keys("dictum:1:v:*").count == 3 }
         let parts = try keys("dictum:1:v:*")
         for key in parts { try server.command("EXPIRE", key, "100") }
@@ -251,11 +251,11 @@ final class SharedMemoryWritingTests {
         let old = RedisStreamEntry(
             id: RedisStreamID(milliseconds: 1_000, sequence: 0),
             fields: [(SharedNews.Entry.versions, batch)])
-        memory.heed(.entries(stream: SharedMemory.newsPlace, [old]))
+        shared.heed(.entries(stream: SharedStore.newsPlace, [old]))
         offer(version)
         for key in parts {
             try waitUntil("\(key) lives for days") {
-                memory.tick()
+                shared.tick()
                 return try Int(server.command("TTL", key)) ?? 0 > 86_400
             }
         }
@@ -264,22 +264,22 @@ final class SharedMemoryWritingTests {
     @Test func `an offer alone gives a version of a chain in probation no longer life`() throws {
         let body = SharedRecord.ofTest(1, in: chain).body
         let key = VersionKey(chain: chain, url: "/feed", variant: "")
-        let version = try memory.store.admission.admit(
+        let version = try shared.store.admission.admit(
             VersionCandidate(body, key: key, policy: AdmissionPolicy(startsInProbation: true)),
             now: SystemClock.unixSeconds)
-        let sharable = memory.store.sharing.sharable(version, body)
-        memory.publish([sharable])
+        let sharable = shared.store.sharing.sharable(version, body)
+        shared.publish([sharable])
         try waitUntil("it is announced") { try server.command("XLEN", "dictum:1:news") == "1" }
         var news = SharedNews(
             of: sharable.record, named: SharedName(publicChain: chain, digest: version.digest))
         news.isProvisional = true
         hear(news)
-        memory.tick()
+        shared.tick()
         try waitUntil("its holder is told") { try server.command("XLEN", "dictum:1:demand") == "1" }
         // Its reply comes after those of the tick.
         try send(RedisCommand("PING"), .background)
         for name in try keys("dictum:1:v:*") {
-            #expect(try Int(server.command("TTL", name)) ?? 0 <= SharedMemory.provisionalSeconds)
+            #expect(try Int(server.command("TTL", name)) ?? 0 <= SharedStore.provisionalSeconds)
         }
     }
 
@@ -287,10 +287,10 @@ final class SharedMemoryWritingTests {
         let records = [1, 2].map { SharedRecord.ofTest($0, in: chain) }
         let places = try records.map { try put($0) }
         let lost = places.map { SharedDemand(name: $0.name, change: -1, contact: 0) }
-        memory.removeSuperseded(lost, now: 1_000)
+        shared.removeSuperseded(lost, now: 1_000)
         // The client of the first one was offered it again meanwhile.
-        _ = try memory.store.sharing.adopt(records[0], now: 1_000)
-        memory.removeSuperseded([], now: 1_060)
+        _ = try shared.store.sharing.adopt(records[0], now: 1_000)
+        shared.removeSuperseded([], now: 1_060)
         try waitUntil("the other one is gone") { try keys("dictum:1:v:*").count < 2 }
         #expect(try keys("dictum:1:v:*") == [places[0].key])
     }
@@ -298,11 +298,11 @@ final class SharedMemoryWritingTests {
     @Test func `a version that has one holder left stays though this node forgets it`() throws {
         let record = SharedRecord.ofTest(1, in: chain)
         let (name, key) = try put(record)
-        _ = try memory.store.sharing.adopt(record, now: 1_000)
-        memory.removeSuperseded([SharedDemand(name: name, change: -1, contact: 0)], now: 1_000)
+        _ = try shared.store.sharing.adopt(record, now: 1_000)
+        shared.removeSuperseded([SharedDemand(name: name, change: -1, contact: 0)], now: 1_000)
         let order = Purge(PurgeOrder(path: "/feed")) { _, _, _ in false }
-        #expect(memory.store.upkeep.purge([order]).versions.count == 1)
-        memory.removeSuperseded([], now: 1_000 + Superseded.pauseSeconds)
+        #expect(shared.store.upkeep.purge([order]).versions.count == 1)
+        shared.removeSuperseded([], now: 1_000 + Superseded.pauseSeconds)
         try send(RedisCommand("PING"), .background)
         #expect(try keys("dictum:1:v:*") == [key])
     }
@@ -311,18 +311,18 @@ final class SharedMemoryWritingTests {
         let records = [1, 2].map { SharedRecord.ofTest($0, in: chain) }
         let names = records.map { SharedName(publicChain: chain, digest: $0.digest) }
         let versions = try records.map {
-            try memory.store.sharing.adopt($0, now: SystemClock.unixSeconds)
+            try shared.store.sharing.adopt($0, now: SystemClock.unixSeconds)
         }
-        memory.store.sharing.add(SharedDemand(name: names[0], change: -1, contact: 0), to: versions[0])
+        shared.store.sharing.add(SharedDemand(name: names[0], change: -1, contact: 0), to: versions[0])
         let news = zip(records, names).map { SharedNews(of: $0, named: $1) }
         let removed = SharedNews.batch(names: names)
-        memory.heed(
+        shared.heed(
             .entries(
-                stream: SharedMemory.newsPlace,
+                stream: SharedStore.newsPlace,
                 SharedNews.batches(news).map { .now(SharedNews.Entry.versions, $0) }
                     + [.now(SharedNews.Entry.superseded, removed)]))
-        #expect(memory.state.withLock { state in names.allSatisfy { !state.index.contains($0) } })
-        let key = try #require(memory.names.key(of: names[1]))
+        #expect(shared.state.withLock { state in names.allSatisfy { !state.index.contains($0) } })
+        let key = try #require(shared.names.key(of: names[1]))
         try waitUntil("the held one is there again") { try !keys("dictum:1:v:*").isEmpty }
         #expect(try keys("dictum:1:v:*") == [key])
     }
@@ -331,11 +331,11 @@ final class SharedMemoryWritingTests {
         let long = ChainKey(authority: "api.test", match: "/" + String(repeating: "a", count: 3_000))
         let versions = try [long, chain].map { chain in
             let record = SharedRecord.ofTest(1, in: chain)
-            let version = try memory.store.sharing.adopt(record, now: 1_000)
-            return memory.store.sharing.sharable(version, record.body)
+            let version = try shared.store.sharing.adopt(record, now: 1_000)
+            return shared.store.sharing.sharable(version, record.body)
         }
-        memory.publish(versions)
-        try waitUntil("nothing waits") { memory.publications.withLock { !$0.isScheduled } }
+        shared.publish(versions)
+        try waitUntil("nothing waits") { shared.publications.withLock { !$0.isScheduled } }
         #expect(try keys("dictum:1:v:*").count == 1)
         try waitUntil("it is announced") {
             try server.command("XLEN", "dictum:1:news") == "1"
@@ -347,15 +347,15 @@ final class SharedMemoryWritingTests {
             let name = SharedName(publicChain: chain, digest: Body(Array("\(number)".utf8)).digest)
             return SharedDemand(name: name, change: -1, contact: 0)
         }
-        memory.removeSuperseded(demands, now: 1_000)
-        memory.removeSuperseded([], now: 1_000 + Superseded.pauseSeconds)
+        shared.removeSuperseded(demands, now: 1_000)
+        shared.removeSuperseded([], now: 1_000 + Superseded.pauseSeconds)
         try waitUntil("all are announced") {
             try server.command("XLEN", "dictum:1:news") == "3"
         }
         let chains = (0..<200).map {
             ChainKey(authority: "api.test", match: "/\($0)/" + String(repeating: "a", count: 500))
         }
-        memory.announce(
+        shared.announce(
             chains.map {
                 SharedNews(
                     of: SharedRecord.ofTest(1, in: $0),
@@ -376,7 +376,7 @@ final class SharedMemoryWritingTests {
             (0...PurgeOrder.ownersMax).compactMap {
                 IdentityTag(bytes: [UInt8](repeating: UInt8($0), count: 32))
             })
-        memory.tell(order, removed: [])
+        shared.tell(order, removed: [])
         try waitUntil("both entries are there") { try server.command("XLEN", "dictum:1:news") == "2" }
     }
 }

@@ -10,10 +10,10 @@ internal import Testing
 
 private let enabled = RedisServer.program != nil
 
-/// Nodes that remember together over a real Redis; whatever happens to it, every body is exact.
+/// Nodes that share a store over a real Redis; whatever happens to it, every body is exact.
 @Suite(.timeLimit(.minutes(40)), .enabled(if: enabled, "\(RedisServer.absence)"))
-struct SharedMemoryTests {
-    // MARK: One memory
+struct SharedStoreTests {
+    // MARK: One store
 
     @Test(arguments: [
         ("Cache-Control: public, max-age=60", "X-A: 1"), ("Cache-Control: max-age=60", "X-A: 1"),
@@ -62,7 +62,7 @@ struct SharedMemoryTests {
         let fleet = try TestFleet(2, fields: "Cache-Control: max-age=60", hasCommonKey: false)
         try fleet.fetch(0, version: 0)
         // The announcement of a public version comes after whatever the first could have led to.
-        let node = try #require(fleet.memory(fleet.nodes[0]))
+        let node = try #require(fleet.shared(fleet.nodes[0]))
         try waitUntil("the node has published what it shares") {
             node.publications.withLock { !$0.isScheduled }
         }
@@ -93,14 +93,14 @@ struct SharedMemoryTests {
         try fleet.untilKnown(1)
         #expect(try fleet.keys().count == 1)
         try waitUntil("no node writes") {
-            fleet.nodes.allSatisfy { fleet.memory($0)?.publications.withLock { $0.isScheduled } == false }
+            fleet.nodes.allSatisfy { fleet.shared($0)?.publications.withLock { $0.isScheduled } == false }
         }
         let sets = try fleet.calls("set")
         let late = try fleet.addNode()
         try fleet.untilKnown(1)
         _ = try late.fetch("/feed", "X-Version: 0")
         try waitUntil("the late node has looked") {
-            fleet.memory(late)?.statistics.alreadyThere == 1
+            fleet.shared(late)?.statistics.alreadyThere == 1
         }
         #expect(try fleet.calls("set") == sets)
     }
@@ -126,7 +126,7 @@ struct SharedMemoryTests {
         for version in 1...2 {
             try fleet.fetch(0, version: version)
             try waitUntil("the node has fetched version \(version)") {
-                fleet.memory(fleet.nodes[1])?.statistics.fetches[.hit] == version
+                fleet.shared(fleet.nodes[1])?.statistics.fetches[.hit] == version
             }
         }
         #expect(try isDelta(fleet.fetch(1, version: 3, over: 2, from: 0), of: 3, over: 2))
@@ -158,7 +158,7 @@ struct SharedMemoryTests {
         for node in nodes { try fleet.untilComplete(node) }
         _ = try nodes[0].fetch("/large")
         try waitUntil("the other node knows it") {
-            fleet.memory(nodes[1])?.statistics.known == 1
+            fleet.shared(nodes[1])?.statistics.known == 1
         }
         #expect(try fleet.keys().count == 3)
         // On a busy machine the body comes after the deadline of the first question, and is kept all the same.
@@ -283,7 +283,7 @@ struct SharedMemoryTests {
         try fleet.redis.command("FLUSHALL")
         try waitUntil("all versions are there again") { try fleet.keys().count == 5 }
         let late = try fleet.addNode()
-        try waitUntil("a new node knows them") { fleet.memory(late)?.statistics.known == 5 }
+        try waitUntil("a new node knows them") { fleet.shared(late)?.statistics.known == 5 }
         #expect(
             try isDelta(fleet.fetch(2, version: 9, over: 3, from: 0, target: "/feed3"), of: 9, over: 3))
     }
@@ -326,7 +326,7 @@ struct SharedMemoryTests {
         fleet.redis.pause()
         for _ in 0..<4 { _ = try fleet.fetch(1, version: 1, over: 0, from: 0) }
         fleet.redis.resume()
-        try waitUntil("the version has come") { fleet.memory(fleet.nodes[1])?.statistics.fetches[.hit] == 1 }
+        try waitUntil("the version has come") { fleet.shared(fleet.nodes[1])?.statistics.fetches[.hit] == 1 }
         // The request's own question, and the one that goes on without it.
         #expect(try fleet.calls("get") - before <= 2)
         #expect(try isDelta(fleet.fetch(1, version: 1, over: 0, from: 0), of: 1, over: 0))
@@ -349,7 +349,7 @@ struct SharedMemoryTests {
         #expect(answer["Content-Encoding"] == nil)
         fleet.redis.resume()
         try waitUntil("the reply has come") {
-            fleet.memory(node)?.state.withLock { $0.flights.isEmpty } == true && fleet.lookUps(1, .hit) == 1
+            fleet.shared(node)?.state.withLock { $0.flights.isEmpty } == true && fleet.lookUps(1, .hit) == 1
         }
         fleet.rest.open()
         client.receiveBody(&answer)
@@ -387,14 +387,14 @@ struct SharedMemoryTests {
         #expect(try fleet.redis.command("GET", "dictum:2:v:x") == "of the future")
     }
 
-    @Test func `without the setting there is no shared memory`() throws {
+    @Test func `without the setting there is no shared store`() throws {
         let proxy = try TestProxy(json(TestFleet.body(0)))
-        #expect(proxy.server.context.sharedMemory == nil)
+        #expect(proxy.server.context.sharedStore == nil)
     }
 }
 
 extension TestFleet {
     fileprivate func lookUps(of node: TestProxy, _ result: SharedLookUp) -> Int {
-        memory(node)?.statistics.lookUps[result] ?? 0
+        shared(node)?.statistics.lookUps[result] ?? 0
     }
 }
