@@ -304,7 +304,7 @@ extension SharedStore {
             guard !some.isEmpty else { continue }
             append(demand: SharedDemand.fields(of: some)) { [weak self] in self?.giveBack(some) }
             // A chain in probation lives longer once it is established.
-            renew(some.map(\.name).filter { version($0)?.isProvisional != true })
+            renew(some.map(\.name).filter { version($0)?.isInProbation != true })
             demands += some
         }
         publishAgain(demands)

@@ -17,10 +17,10 @@ struct Publications: Sendable {
     /// The version that has failed alone.
     private var failed: Digest?
 
-    /// The provisional versions that are written per second, so that a crawler does not fill the shared store.
-    private var provisional = TokenBucket()
+    /// The versions in probation that are written per second, so that a crawler does not fill the shared store.
+    private var probation = TokenBucket()
 
-    private static let provisionalRate = TokenBucket.Shape(perSecond: 50)
+    private static let probationRate = TokenBucket.Shape(perSecond: 50)
     /// The bound on the bodies that wait.
     private let bytesMax: Int
     private static let countMax = 4096
@@ -40,7 +40,7 @@ struct Publications: Sendable {
     /// The oldest go if there are too many.
     mutating func add(_ versions: [SharableVersion], now: Int64) -> Bool {
         for version in versions where version.body.count <= SharedRecord.bodyBytesMax {
-            guard !version.isProvisional || provisional.take(at: Self.provisionalRate, now: now) == nil else {
+            guard !version.isInProbation || probation.take(at: Self.probationRate, now: now) == nil else {
                 continue
             }
             waiting.append(version)
@@ -173,9 +173,9 @@ extension SharedStore {
             return nil
         }
         var news = SharedNews(of: record, named: name)
-        news.isProvisional = version.isProvisional
+        news.isInProbation = version.isInProbation
         guard news.fits, let values = record.values(named: name, keys: commonKeys) else { return nil }
-        let life = news.isProvisional ? Self.provisionalSeconds : Self.lifeSeconds
+        let life = news.isInProbation ? Self.probationSeconds : Self.lifeSeconds
         let keys = [key] + names.partKeys(of: key, parts: values.count)
         // The first value goes last, so that it never promises parts that are not there yet.
         let commands = zip(keys, values).reversed().map { key, value in
@@ -220,7 +220,7 @@ extension SharedStore {
             // Behind an announcement that failed, this node finds what it has written itself.
             if noted[index].version.isWritten { counts.written += 1 } else { counts.known += 1 }
             // The node that was first may have written it for a short time.
-            if !writing.news.isProvisional, own.contains(.null) { short += writing.keys }
+            if !writing.news.isInProbation, own.contains(.null) { short += writing.keys }
             // The node that was first may not have announced it.
             if !state.withLock({ $0.index.contains(writing.name) }) { taken.append(writing.news) }
         }

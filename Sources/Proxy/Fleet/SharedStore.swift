@@ -81,7 +81,7 @@ final class SharedStore: Sendable {
     /// The time for which the shared store keeps a version that no node renews.
     static let lifeSeconds = 7 * 86_400
     /// The same for a version of a chain in probation.
-    static let provisionalSeconds = 3600
+    static let probationSeconds = 3600
 
     /// - Parameter bytesMax: The bound on the bodies that wait to be written.
     init(

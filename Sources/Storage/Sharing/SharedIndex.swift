@@ -11,7 +11,7 @@ package struct SharedIndex: Sendable {
         let chain: Chain?
         let rank: Int64
         let bytes: UInt32
-        var isProvisional: Bool
+        var isInProbation: Bool
         /// The time of the last announcement, in seconds since 1970.
         var announcedAt: UInt32
         /// The holders at other nodes.
@@ -61,7 +61,7 @@ package struct SharedIndex: Sendable {
         if listings.value(news.name) != nil {
             let _: Void? = listings.update(news.name) {
                 $0.announcedAt = UInt32(clamping: now)
-                if !news.isProvisional { $0.isProvisional = false }
+                if !news.isInProbation { $0.isInProbation = false }
             }
             return false
         }
@@ -69,7 +69,7 @@ package struct SharedIndex: Sendable {
         let name = known.map { SharedName(chain: $0.name, digest: news.name.digest) } ?? news.name
         let listing = Listing(
             chain: known?.chain, rank: news.rank, bytes: UInt32(clamping: news.bytes),
-            isProvisional: news.isProvisional, announcedAt: UInt32(clamping: now))
+            isInProbation: news.isInProbation, announcedAt: UInt32(clamping: now))
         _ = listings.insert(listing, bytes: news.chain?.textBytes ?? 0, for: name)
         link(name)
         while count > countMax || listings.bytes > bytesMax, let oldest = listings.oldest {
@@ -174,7 +174,7 @@ package struct SharedIndex: Sendable {
     package func news(of name: SharedName) -> SharedNews? {
         listings.peek(name).map {
             var news = SharedNews(name: name, chain: $0.chain?.key, rank: $0.rank, bytes: Int($0.bytes))
-            news.isProvisional = $0.isProvisional
+            news.isInProbation = $0.isInProbation
             return news
         }
     }
@@ -182,14 +182,14 @@ package struct SharedIndex: Sendable {
     /// All announcements; linear in their number.
     package var allNews: [SharedNews] { listings.keys.compactMap { news(of: $0) } }
 
-    /// Returns the announcements of versions that must be renewed: those that are provisional or older than `second`.
+    /// Returns the announcements of versions that must be renewed: those that are in probation or older than `second`.
     package func due(_ names: [SharedName], before second: Int) -> [SharedNews] {
         names.compactMap { name in
             guard let listing = listings.peek(name),
-                listing.isProvisional || Int(listing.announcedAt) < second,
+                listing.isInProbation || Int(listing.announcedAt) < second,
                 var news = news(of: name)
             else { return nil }
-            news.isProvisional = false
+            news.isInProbation = false
             return news
         }
     }

@@ -10,7 +10,7 @@ package struct SharedNews: Sendable, Equatable {
     package let rank: Int64
     package let bytes: Int
     /// True if the version has a short life, because its chain is in probation.
-    package var isProvisional = false
+    package var isInProbation = false
 
     /// The fields of an entry in the stream.
     package enum Entry {
@@ -26,7 +26,7 @@ package struct SharedNews: Sendable, Equatable {
 
     private enum Field: UInt8 {
         case authority = 1
-        case match, matchDest, digest, name, rank, bytes, isProvisional
+        case match, matchDest, digest, name, rank, bytes, isInProbation
     }
 
     /// The greatest length of a name in an announcement, as in the store.
@@ -107,7 +107,7 @@ package struct SharedNews: Sendable, Equatable {
         }
         fields.append(Field.rank.rawValue, rank)
         fields.append(Field.bytes.rawValue, Int64(bytes))
-        if isProvisional { fields.append(Field.isProvisional.rawValue, []) }
+        if isInProbation { fields.append(Field.isInProbation.rawValue, []) }
         return fields.bytes
     }
 
@@ -117,7 +117,7 @@ package struct SharedNews: Sendable, Equatable {
         var matchDest: [String] = []
         var (digest, code): (Digest?, Digest?) = (nil, nil)
         var (rank, bytes): (Int64, Int64) = (0, 0)
-        var isProvisional = false
+        var isInProbation = false
         for (number, value) in fields {
             guard value.count <= Self.textMax else { return nil }
             switch Field(rawValue: number) {
@@ -128,7 +128,7 @@ package struct SharedNews: Sendable, Equatable {
             case .name: code = Digest(bytes: Array(value))
             case .rank: rank = BigEndian.number(value) ?? 0
             case .bytes: bytes = BigEndian.number(value) ?? 0
-            case .isProvisional: isProvisional = true
+            case .isInProbation: isInProbation = true
             case nil: continue
             }
         }
@@ -144,7 +144,7 @@ package struct SharedNews: Sendable, Equatable {
         } else {
             return nil
         }
-        self.isProvisional = isProvisional
+        self.isInProbation = isInProbation
     }
 }
 

@@ -6,7 +6,7 @@ internal import Synchronization
 package struct SharableVersion: Sendable {
     package let version: Version
     package var chainKey: ChainKey { version.chainKey }
-    package var isProvisional: Bool { version.isProvisional }
+    package var isInProbation: Bool { version.isInProbation }
     let facts: VersionFacts
     package let body: Body
     /// True once this node has written it to the shared store.

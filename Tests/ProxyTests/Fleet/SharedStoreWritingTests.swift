@@ -272,14 +272,14 @@ final class SharedStoreWritingTests {
         try waitUntil("it is announced") { try server.command("XLEN", "dictum:1:news") == "1" }
         var news = SharedNews(
             of: sharable.record, named: SharedName(publicChain: chain, digest: version.digest))
-        news.isProvisional = true
+        news.isInProbation = true
         hear(news)
         shared.tick()
         try waitUntil("its holder is told") { try server.command("XLEN", "dictum:1:demand") == "1" }
         // Its reply comes after those of the tick.
         try send(RedisCommand("PING"), .background)
         for name in try keys("dictum:1:v:*") {
-            #expect(try Int(server.command("TTL", name)) ?? 0 <= SharedStore.provisionalSeconds)
+            #expect(try Int(server.command("TTL", name)) ?? 0 <= SharedStore.probationSeconds)
         }
     }
 

@@ -43,7 +43,7 @@ import Testing
         let digest = try #require(Digest(bytes: [UInt8](repeating: 7, count: 32)))
         let name = SharedName(chain: nil, digest: digest)
         var sealed = SharedNews(name: name, chain: nil, rank: 258, bytes: 3)
-        sealed.isProvisional = true
+        sealed.isInProbation = true
         var batch: [UInt8] = [56, 5, 32]
         batch += digest.bytes
         batch += [6, 8, 0, 0, 0, 0, 0, 0, 1, 2, 7, 8, 0, 0, 0, 0, 0, 0, 0, 3, 8, 0]
@@ -293,20 +293,20 @@ import Testing
         #expect(!outcome8)
     }
 
-    @Test func `a provisional version is due for renewal at once, any other when it is old`() {
+    @Test func `a version in probation is due for renewal at once, any other when it is old`() {
         var index = SharedIndex()
-        var provisional = news(1)
-        provisional.isProvisional = true
-        #expect(SharedNews.batches([provisional]).map(SharedNews.read) == [[provisional]])
-        index.insert(provisional, now: 100)
+        var inProbation = news(1)
+        inProbation.isInProbation = true
+        #expect(SharedNews.batches([inProbation]).map(SharedNews.read) == [[inProbation]])
+        index.insert(inProbation, now: 100)
         index.insert(news(2), now: 100)
         let names = [news(1).name, news(2).name, news(3).name]
         #expect(index.due(names, before: 100) == [news(1)])
-        #expect(index.allNews.contains(provisional) && index.news(of: news(1).name) == provisional)
+        #expect(index.allNews.contains(inProbation) && index.news(of: news(1).name) == inProbation)
         #expect(index.due(names, before: 101) == [news(1), news(2)])
         index.insert(news(1), now: 100)
         #expect(index.due(names, before: 100).isEmpty, "renewed")
-        index.insert(provisional, now: 100)
+        index.insert(inProbation, now: 100)
         #expect(index.due(names, before: 100).isEmpty, "another node's late announcement")
     }
 

@@ -262,10 +262,10 @@ import Testing
         #expect(reported.versions.withLock { $0.map(\.body.digest) } == [sampleBody(1).digest])
         let chain = ChainKey(authority: "api.example", match: "/other")
         let version = here.admit(sampleBody(2), chain: chain, url: "/other", isImplied: true)
-        #expect(reported.versions.withLock { $0.map(\.isProvisional) } == [false, true])
+        #expect(reported.versions.withLock { $0.map(\.isInProbation) } == [false, true])
         here.demand.advertised(version, now: 1001)
         #expect(reported.chains.withLock { $0 } == [chain])
-        #expect(reported.versions.withLock { $0.map(\.isProvisional) } == [false, false])
+        #expect(reported.versions.withLock { $0.map(\.isInProbation) } == [false, false])
         #expect(here.sharing.sharable(of: chain).map(\.body.digest) == [sampleBody(2).digest])
     }
 

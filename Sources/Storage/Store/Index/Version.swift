@@ -75,7 +75,7 @@ package final class Version: Sendable {
     var hasOwnURL: Bool { !isFromRecord || isFrom(url) }
     package var chainKey: ChainKey { chain.key }
     /// True while its chain is in probation: few such versions are ever wanted again.
-    package var isProvisional: Bool { !chain.isEstablished }
+    package var isInProbation: Bool { !chain.isEstablished }
     var key: VersionKey { VersionKey(chain: chainKey, url: url, variant: variant) }
     var bodyName: BodyName { BodyName(scope: chain.key.scope, digest: digest) }
 
