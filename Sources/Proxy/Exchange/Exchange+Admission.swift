@@ -188,15 +188,6 @@ extension Exchange {
         return VersionCopy(slot: slot, bytesMax: bytesMax, removal: removal)
     }
 
-    /// Offers a body that is not complete yet: with a random id where it needs one.
-    func promiseOffer(_ edits: inout ResponseEdits, _ draft: inout ResponseDraft) {
-        guard let target = draft.response.target, let offer = target.offer else { return }
-        guard target.audience != .public else { return edits.offer = offer }
-        guard let id = context.store.keys?.makeRandomID() else { return }
-        draft.promisedID = id
-        edits.offer = offer.with(id: id)
-    }
-
     /// Has a copy hashed that is complete; the last bytes of its body wait for the admission.
     func admitCopy(_ bytes: [UInt8], deltaBytes: Int?) {
         guard var response = phase.promise?.response else { return body.admissionSettled() }

@@ -77,6 +77,15 @@ extension Exchange {
         return (draft.response.facts.bodyBytes ?? length ?? heldBytes) >= route.policy.bodyBytesMin
     }
 
+    /// Offers a body that is not complete yet: with a random id where it needs one.
+    private func promiseOffer(_ edits: inout ResponseEdits, _ draft: inout ResponseDraft) {
+        guard let target = draft.response.target, let offer = target.offer else { return }
+        guard target.audience != .public else { return edits.offer = offer }
+        guard let id = context.store.keys?.makeRandomID() else { return }
+        draft.promisedID = id
+        edits.offer = offer.with(id: id)
+    }
+
     // MARK: As the upstream coded it
 
     /// Sends a held body as the upstream coded it, because there is no memory to decode it, or it cannot be decoded.
