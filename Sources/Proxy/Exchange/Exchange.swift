@@ -366,3 +366,24 @@ extension Exchange {
 
     var elapsedMicroseconds: Int { Int(SystemClock.monotonicNanoseconds - begunAt) / 1000 }
 }
+
+// MARK: - Other threads
+
+/// A reference to an exchange that any thread may hold.
+struct ExchangeReference: Sendable {
+    private let loop: EventLoop
+    private let token: Token
+
+    init(_ exchange: Exchange) {
+        loop = exchange.core.loop
+        token = exchange.token
+    }
+
+    /// Calls `body` on the loop of the exchange, unless the exchange is over by then.
+    func perform(_ body: @escaping @Sendable (Exchange) -> Void) {
+        let token = token
+        loop.execute { core in
+            if let exchange = core.handler(token, as: Exchange.self) { body(exchange) }
+        }
+    }
+}
