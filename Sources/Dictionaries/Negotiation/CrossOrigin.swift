@@ -17,8 +17,9 @@ package enum CrossOrigin {
         }
     }
 
-    /// Returns true if a private dictionary may be used or offered: only if the page is of the same origin.
-    package static func allowsPrivateDictionary(request: RequestFacts) -> Bool {
+    /// Returns true if a dictionary of one user, on a private route or a personal one elsewhere, may be used or offered: only if
+    /// the page is of the same origin.
+    package static func allowsDictionaryOfOneUser(request: RequestFacts) -> Bool {
         switch request.secFetchSite {
         case nil, .sameOrigin?, .some(.none): true
         case .other?: false

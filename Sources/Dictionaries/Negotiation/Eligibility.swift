@@ -40,7 +40,7 @@ extension RoutePolicy {
         if !CrossOrigin.allowsDictionary(request: request, response: response) { return .crossOrigin }
         if let reason = scopeObstacle(request: request, response: response) { return reason }
         // This is the last check, since it nearly always passes.
-        return CrossOrigin.allowsPrivateDictionary(request: request)
+        return CrossOrigin.allowsDictionaryOfOneUser(request: request)
             || Audience.of(request: request, response: response, policy: self) != .personal
             ? nil : .crossOrigin
     }

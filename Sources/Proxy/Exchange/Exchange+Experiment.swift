@@ -11,7 +11,7 @@ extension Exchange {
             return
         }
         var number: UInt64?
-        if experiment.settings.unit == .client, case .private(let tag)? = resource.scope {
+        if experiment.settings.unit == .client, case .private(let tag)? = resource.userScope {
             number = keys.clientNumber(of: tag)
         } else if let address = knownAddress {
             number = keys.clientNumber(of: (0..<16).map { UInt8(truncatingIfNeeded: address >> (8 * $0)) })

@@ -27,7 +27,7 @@ enum TwinURL {
         request.method == .get && request.target.form == .origin
             && request.target.without(lastParameter: DictionaryPath.twinMarker) == nil
             && route.usesDictionaries && facts.isPathNormal && facts.isTransportSecure
-            && CrossOrigin.allowsPrivateDictionary(request: facts)
+            && CrossOrigin.allowsDictionaryOfOneUser(request: facts)
             && request.headers.joined(.secFetchDest).map { $0 == "empty" } ?? true
     }
 

@@ -16,7 +16,7 @@ struct Entitlement: Sendable {
 
     /// Takes the user that the fields of the request or of the response name.
     mutating func identify(as tag: IdentityTag) {
-        resource.scope = .private(tag)
+        resource.userScope = .private(tag)
         facts.hasWholeIdentity = true
     }
 
@@ -94,10 +94,10 @@ struct Entitlement: Sendable {
     /// True if the client may use dictionaries of this resource.
     var mayUseDictionaries: Bool {
         facts.dictionarySwitch == nil && resource.authority != nil
-            && (policy.scope == .public || resource.scope != nil && mayUsePrivate)
+            && (policy.scope == .public || resource.userScope != nil && mayUseDictionaryOfOneUser)
     }
 
-    private var mayUsePrivate: Bool { CrossOrigin.allowsPrivateDictionary(request: facts) }
+    private var mayUseDictionaryOfOneUser: Bool { CrossOrigin.allowsDictionaryOfOneUser(request: facts) }
 
     /// The authority whose public versions the client may use, if their chains cover the URL; nil if it may use none.
     var publicAuthority: String? { policy.scope == .public ? resource.authority : nil }
@@ -106,7 +106,7 @@ struct Entitlement: Sendable {
     mutating func chainsToProve(of digest: Digest, _ keys: StoreKeys) -> [ChainKey] {
         if policy.scope == .private { return resource.privateChain.map { [$0] } ?? [] }
         var chains = resource.unlistedChain.map { [$0] } ?? []
-        if policy.personalUse == .capability, mayUsePrivate, let authority = resource.authority,
+        if policy.personalUse == .capability, mayUseDictionaryOfOneUser, let authority = resource.authority,
             let offer = resource.offer(to: .personal),
             let chain = keys.personalChain(of: digest, like: ChainKey(authority: authority, of: offer))
         {

@@ -11,7 +11,7 @@ struct RequestedResource: Sendable {
     /// The host, and the port if given, that the request is for; nil in HTTP/1.0 without Host.
     let authority: String?
     /// The client's identity on a private route, as the scope of its chains; nil as long as it is not known.
-    var scope: ChainKey.Scope?
+    var userScope: ChainKey.Scope?
     /// The hash of the public chain that the response belongs to, if a page's script fetched it.
     var fetchedAfterPage: Int?
     /// The route's offer, without an id; nil where the route has no dictionary, or no match can express it.
@@ -32,8 +32,8 @@ struct RequestedResource: Sendable {
     /// The chain of the route's offer for the client's identity.
     var privateChain: ChainKey? {
         mutating get {
-            guard let scope else { return nil }
-            return makeChain(scope)
+            guard let userScope else { return nil }
+            return makeChain(userScope)
         }
     }
 

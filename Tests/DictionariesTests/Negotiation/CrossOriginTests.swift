@@ -38,10 +38,10 @@ struct CrossOriginTests {
             (nil, true), ("same-origin", true), ("none", true), ("same-site", false), ("cross-site", false),
             ("", false),
         ] as [(String?, Bool)])
-    func `a private dictionary is for pages of the same origin`(site: String?, allows: Bool) {
+    func `a dictionary of one user is for pages of the same origin`(site: String?, allows: Bool) {
         var plain = RequestFacts()
         plain.secFetchSite = site.map(SecFetchSite.init)
-        #expect(CrossOrigin.allowsPrivateDictionary(request: plain) == allows)
+        #expect(CrossOrigin.allowsDictionaryOfOneUser(request: plain) == allows)
         let route = Facts.route { $0.scope = .private }
         let request = Facts.request {
             ($0.secFetchSite, $0.secFetchMode) = (site.map(SecFetchSite.init), .navigate)
