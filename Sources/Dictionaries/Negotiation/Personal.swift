@@ -64,15 +64,3 @@ package enum Personal {
         cause(request: request, response: response, policy: policy) != nil
     }
 }
-
-extension RoutePolicy {
-    /// Returns the reason why the scope of the route forbids dictionaries for this response; nil if it allows them.
-    func scopeObstacle(request: RequestFacts, response: ResponseFacts) -> Reason? {
-        switch scope {
-        case .public:
-            personalUse == .off && Personal.isPersonal(request: request, response: response, policy: personal)
-                ? .personal : nil
-        case .private: request.hasWholeIdentity ? nil : .identityIncomplete
-        }
-    }
-}
