@@ -15,8 +15,8 @@ struct Candidate {
     var deltaBytes: Int?
     /// The slot of its copy in the store's memory, if it went out piece by piece.
     var slot: AdmissionSlot?
-    /// True if its response has gone out already, with the offer.
-    var wasOffered = false
+    /// True if its response has gone out but for its last bytes: `gainsPromise` has judged the gain before its head went.
+    var hasGoneOut = false
 }
 
 extension Exchange {
@@ -142,7 +142,7 @@ extension Exchange {
         var encounter = Encounter(digest: candidate.body.digest, key: target.key)
         encounter.etag = response.head.headers.versionTag(etag: candidate.etag)
         encounter.isNewest = candidate.isNewest
-        encounter.isAlwaysTaken = candidate.wasOffered || isAlwaysTaken(target, response)
+        encounter.isAlwaysTaken = candidate.hasGoneOut || isAlwaysTaken(target, response)
         encounter.head = response.headToKeep
         encounter.held = renewableVersion(for: response.facts)
         encounter.lifeSeconds = lifeSeconds(of: response, on: route)
@@ -189,7 +189,7 @@ extension Exchange {
     }
 
     /// Has a copy hashed that is complete; the last bytes of its body wait for the admission.
-    func admitCopy(_ bytes: [UInt8], deltaBytes: Int?) {
+    func hashCopy(_ bytes: [UInt8], deltaBytes: Int?) {
         guard var response = phase.promise?.response else { return body.admissionSettled() }
         response.facts.bodyBytes = bytes.count
         guard entitlement.obstacleToAdmission(of: response.facts) == nil else {
@@ -215,7 +215,7 @@ extension Exchange {
         if body.hasTrailers { response.headToKeep = nil }
         let candidate = Candidate(
             body: whole, etag: response.head.headers.first(.etag), isNewest: result.isNewest,
-            slot: slot, wasOffered: true)
+            slot: slot, hasGoneOut: true)
         guard (try? admit(candidate, &response)) != nil else { return }
         if let id = promise.id, let target = response.target {
             context.store.admission.promise(

@@ -23,7 +23,7 @@ extension Exchange {
         case .prepare: prepare()
         case .stream: streamHeld()
         case .streamOriginal(let reason): streamOriginal(because: reason)
-        case .admit(let copy, let deltaBytes): admitCopy(copy, deltaBytes: deltaBytes)
+        case .admit(let copy, let deltaBytes): hashCopy(copy, deltaBytes: deltaBytes)
         case .flushSoon: core.setDeadline(token, core.now + Self.flushMilliseconds)
         case .yield: if client.canWrite { core.attend(token) }
         case .countCoding(let coding, let nanoseconds):
