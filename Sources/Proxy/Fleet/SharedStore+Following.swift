@@ -168,7 +168,7 @@ extension SharedStore {
 
     /// Writes the versions of a chain that has left its probation, or lengthens their lives.
     private func publish(established chain: ChainKey) {
-        let versions = store.sharing.sharable(of: chain)
+        let versions = store.sharing.readSharable(of: chain)
         renew(versions.compactMap { $0.name(commonKeys) })
         publish(versions)
     }
@@ -198,7 +198,7 @@ extension SharedStore {
     private func publish(stored version: Storage.Version) {
         store.load(version) { [weak self] body in
             guard let self, let body else { return }
-            publish([store.sharing.sharable(version, body)])
+            publish([store.sharing.readSharable(version, body)])
         }
     }
 

@@ -277,7 +277,8 @@ final class LinkRegistry: Sendable {
     private func name(_ version: Version, replacing former: Version?, lifeSeconds: Int, now: Int) -> Bool {
         let formerWorth = former.flatMap { former in state.withLock { $0.worths[former.id] } }
         let worth = NamedWorth(namedAt: now, lifeSeconds: lifeSeconds, replacing: formerWorth)
-        guard store.demand.name(version, replacing: former, until: now + 2 * worth.lifeSeconds, now: now)
+        guard
+            store.demand.nameInLinks(version, replacing: former, until: now + 2 * worth.lifeSeconds, now: now)
         else {
             return false
         }

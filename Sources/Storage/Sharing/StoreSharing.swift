@@ -48,16 +48,18 @@ package struct StoreSharing: Sendable {
     }
 
     /// Returns the versions of a chain that other nodes do not have yet, of the newest ones in memory.
-    package func sharable(of chain: ChainKey) -> [SharableVersion] {
+    ///
+    /// Like the next one it is not for an event loop.
+    package func readSharable(of chain: ChainKey) -> [SharableVersion] {
         memory.index.recent(chain).compactMap { version in
-            memory.hotBody(of: version).map { sharable(version, $0) }
+            memory.hotBody(of: version).map { readSharable(version, $0) }
         }
     }
 
     /// Describes a stored version and its body for other nodes.
     ///
     /// Names that are on disk only are read from there: never call it on an event loop.
-    package func sharable(_ version: Version, _ body: Body) -> SharableVersion {
+    package func readSharable(_ version: Version, _ body: Body) -> SharableVersion {
         let names =
             version.isFromRecord ? try? writer.openDatabase?.names(of: version) : nil
         let facts = names.map { version.with(url: $0.url, etag: $0.etag).facts } ?? version.facts

@@ -63,7 +63,7 @@ package final class DictionaryStore: Sendable {
 
     /// Flushes and closes the database; bodies in memory stay usable.
     ///
-    /// Blocks like `StoreUpkeep.flush`, up to twice as long.
+    /// Blocks like `StoreUpkeep.flush`, up to twice as long: never call it on an event loop.
     package func close(timeoutSeconds: Double = 5) {
         upkeep.flush(timeoutSeconds: timeoutSeconds)
         writer.onQueue(within: timeoutSeconds) { $0.close() }
@@ -82,6 +82,7 @@ package final class DictionaryStore: Sendable {
         writer.onQueue(within: timeoutSeconds) { $0.handOver() }
     }
 
+    /// The counts and sizes of this moment; an event loop may read them: that costs a few locks, however large the store is.
     package var statistics: StoreStatistics {
         var statistics = memory.counters.withLock { $0 }
         let index = memory.index

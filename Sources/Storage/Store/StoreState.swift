@@ -217,8 +217,8 @@ struct StoreState: ~Copyable, Sendable {
 
     // MARK: Names
 
-    /// Pins a version as the named one of its chain and variant; see `StoreDemand.name`.
-    mutating func name(
+    /// Pins a version as the named one of its chain and variant; see `StoreDemand.nameInLinks`.
+    mutating func nameInLinks(
         _ version: Version, replacing former: Version?, until: Int, now: Int
     ) -> Bool {
         guard until > now, version.chainKey.scope == .public,

@@ -80,7 +80,7 @@ final class SimulatedFleet {
                     },
                     established: { [weak store] chain in
                         guard let store else { return }
-                        unpublished.withLock { $0 += store.sharing.sharable(of: chain) }
+                        unpublished.withLock { $0 += store.sharing.readSharable(of: chain) }
                     }))
         }
     }
@@ -338,7 +338,7 @@ final class SimulatedFleet {
             version.sharedName(nil).map { !node.index.contains($0) } ?? false
         }
         let bodies = versions.compactMap { version in
-            node.store.hotBody(of: version).map { node.store.sharing.sharable(version, $0) }
+            node.store.hotBody(of: version).map { node.store.sharing.readSharable(version, $0) }
         }
         node.unpublished.withLock { $0 += bodies }
         publish(from: node, now: now)

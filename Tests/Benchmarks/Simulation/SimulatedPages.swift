@@ -208,7 +208,8 @@ struct SimulatedPages {
         else { return nil }
         let worth = NamedWorth(
             namedAt: now, lifeSeconds: Self.daySeconds, replacing: former.flatMap { worths[$0.id] })
-        guard store.demand.name(fresh, replacing: former, until: now + 2 * worth.lifeSeconds, now: now) else {
+        guard store.demand.nameInLinks(fresh, replacing: former, until: now + 2 * worth.lifeSeconds, now: now)
+        else {
             return nil
         }
         worths[fresh.id] = worth

@@ -98,7 +98,7 @@ internal import Testing
         try untilAvailable(shared.client)
         let record = SharedRecord.ofTest(1, in: chain)
         let version = try shared.store.sharing.adopt(record, now: 1_000)
-        shared.publish([shared.store.sharing.sharable(version, record.body)])
+        shared.publish([shared.store.sharing.readSharable(version, record.body)])
         try waitUntil("nothing waits") { shared.publications.withLock { !$0.isScheduled } }
         #expect(calls.withLock { [$0["SET"], $0["XADD"]] } == [2, 2])
         let statistics = shared.statistics

@@ -137,7 +137,7 @@ internal import Testing
         let versions = try (0..<10).map { number in
             let record = SharedRecord.ofTest(number, in: chain)
             let version = try shared.store.sharing.adopt(record, now: 1_000)
-            return shared.store.sharing.sharable(version, record.body)
+            return shared.store.sharing.readSharable(version, record.body)
         }
         let size = versions[0].body.count
         var publications = Publications(bytesMax: 3 * size)
@@ -162,7 +162,7 @@ internal import Testing
     @Test func `one version that cannot be written keeps no other waiting`() throws {
         let versions = try (0..<9).map { number in
             let record = SharedRecord.ofTest(number, in: chain)
-            return shared.store.sharing.sharable(
+            return shared.store.sharing.readSharable(
                 try shared.store.sharing.adopt(record, now: 1_000), record.body)
         }
         let bad = versions[3].body.digest
@@ -330,7 +330,7 @@ internal import Testing
         #expect(version.holders == 1)
         shared.publish([SharableVersion(version, candidate, shared.store.keys)])
         try waitUntil("all eleven count") { version.holders == 11 }
-        shared.publish([shared.store.sharing.sharable(version, body)])
+        shared.publish([shared.store.sharing.readSharable(version, body)])
         shared.work.sync {}
         #expect(version.holders == 11, "once")
         #expect(shared.state.withLock { $0.index.holders(of: news(1).name) } == 0)

@@ -102,7 +102,7 @@ final class SharedStoreWritingTests {
         try waitUntil("the version is there") { found.withLock { $0 } != nil }
         let version = try #require(found.withLock { $0 })
         #expect(version.holders == 3)
-        shared.publish([shared.store.sharing.sharable(version, record.body)])
+        shared.publish([shared.store.sharing.readSharable(version, record.body)])
         try waitUntil("nothing waits") { shared.publications.withLock { !$0.isScheduled } }
         #expect(version.holders == 3)
     }
@@ -111,7 +111,7 @@ final class SharedStoreWritingTests {
     private func putParts() throws -> (name: SharedName, keys: [String]) {
         let record = SharedRecord.ofTest(1, in: chain, count: 2_500_000)
         let version = try shared.store.sharing.adopt(record, now: 1_000)
-        shared.publish([shared.store.sharing.sharable(version, record.body)])
+        shared.publish([shared.store.sharing.readSharable(version, record.body)])
         try waitUntil("nothing waits") { shared.publications.withLock { !$0.isScheduled } }
         let name = SharedName(publicChain: chain, digest: record.digest)
         let key = try #require(shared.names.key(of: name))
@@ -143,7 +143,9 @@ final class SharedStoreWritingTests {
         server.kill()
         let client = shared.client
         try waitUntil("it is gone") { !client.isBackgroundAvailable }
-        shared.publish([shared.store.sharing.sharable(try adopt(1), SharedRecord.ofTest(1, in: chain).body)])
+        shared.publish([
+            shared.store.sharing.readSharable(try adopt(1), SharedRecord.ofTest(1, in: chain).body)
+        ])
         #expect(shared.publications.withLock { $0.isScheduled })
         try server.start()
         try waitUntil("it is there") { try keys("dictum:1:v:*").count == 1 }
@@ -171,7 +173,7 @@ final class SharedStoreWritingTests {
         let record = SharedRecord.ofTest(1, in: chain)
         let (_, key) = try put(record, seconds: 1_000)
         let version = try shared.store.sharing.adopt(record, now: 1_000)
-        shared.publish([shared.store.sharing.sharable(version, record.body)])
+        shared.publish([shared.store.sharing.readSharable(version, record.body)])
         try waitUntil("it lives for days") { try Int(server.command("TTL", key)) ?? 0 > 86_400 }
     }
 
@@ -179,7 +181,7 @@ final class SharedStoreWritingTests {
         let record = SharedRecord.ofTest(1, in: chain)
         let version = try shared.store.sharing.adopt(record, now: 1_000)
         try server.command("CLIENT", "PAUSE", "60000", "WRITE")
-        shared.publish([shared.store.sharing.sharable(version, record.body)])
+        shared.publish([shared.store.sharing.readSharable(version, record.body)])
         try waitUntil("it is on its way") { shared.publications.withLock { $0.bytes == 0 } }
         shared.work.sync {}
         shared.tell(PurgeOrder(path: "/feed"), removed: [])
@@ -205,7 +207,7 @@ final class SharedStoreWritingTests {
     private func publish(_ records: ArraySlice<SharedRecord>) throws {
         shared.publish(
             try records.map {
-                shared.store.sharing.sharable(try shared.store.sharing.adopt($0, now: 1_000), $0.body)
+                shared.store.sharing.readSharable(try shared.store.sharing.adopt($0, now: 1_000), $0.body)
             })
         try waitUntil("nothing waits") { shared.publications.withLock { !$0.isScheduled } }
     }
@@ -242,7 +244,7 @@ final class SharedStoreWritingTests {
     @Test func `a renewal lengthens the lives of all parts`() throws {
         let record = SharedRecord.ofTest(1, in: chain, count: 2_500_000)
         let version = try shared.store.sharing.adopt(record, now: 1_000)
-        shared.publish([shared.store.sharing.sharable(version, record.body)])
+        shared.publish([shared.store.sharing.readSharable(version, record.body)])
         try waitUntil("three parts are there") { try keys("dictum:1:v:*").count == 3 }
         let parts = try keys("dictum:1:v:*")
         for key in parts { try server.command("EXPIRE", key, "100") }
@@ -267,7 +269,7 @@ final class SharedStoreWritingTests {
         let version = try shared.store.admission.admit(
             VersionCandidate(body, key: key, policy: AdmissionPolicy(startsInProbation: true)),
             now: SystemClock.unixSeconds)
-        let sharable = shared.store.sharing.sharable(version, body)
+        let sharable = shared.store.sharing.readSharable(version, body)
         shared.publish([sharable])
         try waitUntil("it is announced") { try server.command("XLEN", "dictum:1:news") == "1" }
         var news = SharedNews(
@@ -332,7 +334,7 @@ final class SharedStoreWritingTests {
         let versions = try [long, chain].map { chain in
             let record = SharedRecord.ofTest(1, in: chain)
             let version = try shared.store.sharing.adopt(record, now: 1_000)
-            return shared.store.sharing.sharable(version, record.body)
+            return shared.store.sharing.readSharable(version, record.body)
         }
         shared.publish(versions)
         try waitUntil("nothing waits") { shared.publications.withLock { !$0.isScheduled } }

@@ -112,7 +112,7 @@ internal import Testing
             VersionCandidate(
                 body, key: VersionKey(chain: feed, url: "/feed", variant: ""), policy: AdmissionPolicy(),
                 contentType: "application/json"), now: now)
-        try #require(store.demand.name(version, replacing: nil, until: now + 172_800, now: now))
+        try #require(store.demand.nameInLinks(version, replacing: nil, until: now + 172_800, now: now))
         func isAnnounced(isLearned: Bool = false, lifeSeconds: Int = 600) -> Bool {
             registry.announced(
                 feed, variant: "", isLearned: isLearned, index: store.reader(), lifeSeconds: lifeSeconds,
@@ -157,7 +157,7 @@ internal import Testing
                     body, key: VersionKey(chain: feed, url: "/feed", variant: ""), policy: AdmissionPolicy(),
                     contentType: "application/json"), now: now)
         }
-        try #require(store.demand.name(versions[0], replacing: nil, until: now + 172_800, now: now))
+        try #require(store.demand.nameInLinks(versions[0], replacing: nil, until: now + 172_800, now: now))
         _ = registry.named(feed, variant: "", index: store.reader(), lifeSeconds: 86_400, now: now)
         for client in 0..<4 as Range<UInt128> { registry.recordUser(of: versions[0], client: client) }
         let sighting = LinkRegistry.Sighting(
@@ -193,7 +193,7 @@ internal import Testing
             #expect(worker.finish(), "it is measured, if that is due")
         }
         let versions = try bodies.prefix(3).map(admit)
-        try #require(store.demand.name(versions[0], replacing: nil, until: now + 172_800, now: now))
+        try #require(store.demand.nameInLinks(versions[0], replacing: nil, until: now + 172_800, now: now))
         for client in 1...3 as ClosedRange<UInt128> {
             let sighting = LinkRegistry.Sighting(
                 body: bodies[2], chain: feed, variant: "", url: "/feed", keptSeconds: 0,
@@ -246,7 +246,7 @@ internal import Testing
             VersionCandidate(
                 body, key: VersionKey(chain: feed, url: "/feed", variant: ""), policy: AdmissionPolicy(),
                 contentType: "application/json"), now: now)
-        try #require(store.demand.name(version, replacing: nil, until: now + 172_800, now: now))
+        try #require(store.demand.nameInLinks(version, replacing: nil, until: now + 172_800, now: now))
         for (savedBytes, pays) in [(0, false), (900, true)] {
             let registry = LinkRegistry(store: store, worker: BackgroundWorker())
             fetch(registry, "/feed", clients: 0..<40, sentBytes: 100, at: now)

@@ -31,7 +31,7 @@ import Testing
 
     private func record(_ number: Int, url: String = "/feed") throws -> SharedRecord {
         let version = there.admit(sampleBody(number), url: url, etag: "tag \(number)")
-        return there.sharing.sharable(version, sampleBody(number)).record
+        return there.sharing.readSharable(version, sampleBody(number)).record
     }
 
     private func told(_ record: SharedRecord, _ change: Int32) -> SharedDemand {
@@ -135,10 +135,10 @@ import Testing
             let version = try #require(
                 users.store.reader().version(chain: many, digest: sampleBody(number).digest))
             if version.isFromRecord { records += 1 }
-            let record = users.store.sharing.sharable(version, sampleBody(number)).record
+            let record = users.store.sharing.readSharable(version, sampleBody(number)).record
             #expect(record.url == "/items/\(number)" && record.facts.etag == "tag \(number)")
             let own = try #require(try users.held(sampleBody(10 + number)))
-            #expect(users.store.sharing.sharable(own, sampleBody(10 + number)).record.url.isEmpty)
+            #expect(users.store.sharing.readSharable(own, sampleBody(10 + number)).record.url.isEmpty)
             if own.isFromRecord { records += 1 }
         }
         #expect(records > 5, "the names of most are on disk only")
@@ -206,7 +206,7 @@ import Testing
         let key = VersionKey(chain: feedChain, url: "/feed", variant: "")
         #expect(here.reader().newest(key) === own)
         let newer = there.admit(sampleBody(3))
-        _ = try here.sharing.adopt(there.sharing.sharable(newer, sampleBody(3)).record, now: 1000)
+        _ = try here.sharing.adopt(there.sharing.readSharable(newer, sampleBody(3)).record, now: 1000)
         #expect(here.reader().newest(key)?.digest == sampleBody(3).digest)
     }
 
@@ -266,7 +266,7 @@ import Testing
         here.demand.advertised(version, now: 1001)
         #expect(reported.chains.withLock { $0 } == [chain])
         #expect(reported.versions.withLock { $0.map(\.isInProbation) } == [false, false])
-        #expect(here.sharing.sharable(of: chain).map(\.body.digest) == [sampleBody(2).digest])
+        #expect(here.sharing.readSharable(of: chain).map(\.body.digest) == [sampleBody(2).digest])
     }
 
     @Test func `the newest versions that somebody holds are shared, and what is in demand is known`() throws {
@@ -300,12 +300,13 @@ import Testing
         _ = Reported(of: here)
         _ = Reported(of: there)
         let first = there.admit(sampleBody(1))
-        let adopted = try here.sharing.adopt(there.sharing.sharable(first, sampleBody(1)).record, now: 1000)
+        let adopted = try here.sharing.adopt(
+            there.sharing.readSharable(first, sampleBody(1)).record, now: 1000)
         #expect(there.sharing.takeDemand(max: 100, keys: nil).map(\.change) == [1])
         here.demand.advertised(adopted, now: 1010)
         let second = here.admit(sampleBody(2), over: adopted, now: 1010)
         #expect(second.hasReturned && second.holders == 1 && adopted.holders == 0)
-        _ = try there.sharing.adopt(here.sharing.sharable(second, sampleBody(2)).record, now: 1011)
+        _ = try there.sharing.adopt(here.sharing.readSharable(second, sampleBody(2)).record, now: 1011)
         there.memoryAdvance(to: 1020)
         for demand in here.sharing.takeDemand(max: 100, keys: nil) {
             there.sharing.add(demand, to: try #require(there.sharing.version(demand.name, chain: nil)))

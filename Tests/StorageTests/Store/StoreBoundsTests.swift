@@ -145,7 +145,7 @@ import Testing
         let store = try DictionaryStore.open(folder.database, maxBytes: 4 << 20)
         for seed in 0..<3 {
             let version = store.admit(sampleBody(seed, count: 650_000), variant: "\(seed)", now: 1000)
-            #expect(store.demand.name(version, until: 9000, now: 1000))
+            #expect(store.demand.nameInLinks(version, until: 9000, now: 1000))
         }
         #expect(store.upkeep.flush())
         // The store cannot evict another program's table to make room.

@@ -62,7 +62,7 @@ import Testing
         let store = try PrivateStore(":memory:")
         let version = store.store.admit(one)
         store.store.admit(one, chain: try store.chain("ann"), maxAge: 10, now: 1000)
-        #expect(store.store.demand.name(version, until: 5000, now: 1000))
+        #expect(store.store.demand.nameInLinks(version, until: 5000, now: 1000))
         let path = DictionaryPath(chainName: feedChain.name, digest: one.digest)
         #expect(store.store.reader().linked(path, authority: "api.example", now: 1500) === version)
         store.store.upkeep.sweep(now: 1500)

@@ -82,7 +82,7 @@ import Testing
 
     @Test func `a version that was named meanwhile stays named`() throws {
         let version = store.admit(sampleBody(1), keep: 1, maxAge: 10, now: 1000)
-        reopen { #expect(store.demand.name(version, until: 5000, now: 1000)) }
+        reopen { #expect(store.demand.nameInLinks(version, until: 5000, now: 1000)) }
         #expect(store.reader().named(chain: feedChain, variant: "", now: 4999)?.digest == version.digest)
         #expect(store.pinnedBytes > 0)
         store.admit(sampleBody(2), keep: 1, maxAge: 10, now: 4000)
@@ -94,8 +94,10 @@ import Testing
 
     @Test func `a version that lost its name meanwhile is not named again, and keeps its time`() throws {
         let versions = (1...2).map { store.admit(sampleBody($0)) }
-        #expect(store.demand.name(versions[0], until: 5000, now: 1000))
-        reopen { #expect(store.demand.name(versions[1], replacing: versions[0], until: 6000, now: 1000)) }
+        #expect(store.demand.nameInLinks(versions[0], until: 5000, now: 1000))
+        reopen {
+            #expect(store.demand.nameInLinks(versions[1], replacing: versions[0], until: 6000, now: 1000))
+        }
         #expect(try version(1).pinnedUntil == 5000 && version(2).pinnedUntil == 6000)
         #expect(try folder.sqlite("SELECT pinned_until FROM version ORDER BY rank") == "5000\n6000")
         #expect(

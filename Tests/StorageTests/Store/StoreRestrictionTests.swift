@@ -34,7 +34,7 @@ import Testing
         let (body, key) = (sampleBody(1), VersionKey(chain: feedChain, url: "/feed", variant: ""))
         let version = try store.admission.admit(
             VersionCandidate(body, key: key, policy: AdmissionPolicy(), etag: "e", head: [1]), now: 1000)
-        #expect(store.demand.name(version, until: 9000, now: 1000))
+        #expect(store.demand.nameInLinks(version, until: 9000, now: 1000))
         let reader = store.reader()
         func found() -> [Bool] {
             let path = DictionaryPath(chainName: feedChain.name, digest: body.digest)

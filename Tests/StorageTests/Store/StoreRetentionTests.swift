@@ -149,7 +149,7 @@ import Testing
         #expect(left(&state, now: end + 1024) == Set(held.map(\.digest)))
         #expect(left(&state, now: end + 3000) == Set(held.map(\.digest)))
         let named = held[0]
-        let isNamed = state.name(named, replacing: nil, until: end + 20_000, now: end)
+        let isNamed = state.nameInLinks(named, replacing: nil, until: end + 20_000, now: end)
         #expect(isNamed)
         #expect(left(&state, now: end + 8000) == [named.digest], "a Link names it")
         #expect(left(&state, now: end + 20_000).isEmpty)

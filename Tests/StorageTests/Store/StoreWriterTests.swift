@@ -96,7 +96,7 @@ import Testing
         let second = try open()
         func admit() {
             let version = second.admit(sampleBody(1), etag: "second", maxAge: 10, isImplied: true, now: 1000)
-            #expect(second.demand.name(version, until: 5000, now: 1000))
+            #expect(second.demand.nameInLinks(version, until: 5000, now: 1000))
             second.demand.advertised(version, now: 1000)
         }
         if !isLater { admit() }
@@ -313,7 +313,7 @@ import Testing
         first.writeQueue.suspend()
         first.demand.touch(versions[1], now: 2000)
         first.admit(sampleBody(3), etag: "again", now: 1000)
-        #expect(first.demand.name(versions[3], until: 2000, now: 1000))
+        #expect(first.demand.nameInLinks(versions[3], until: 2000, now: 1000))
         first.writeQueue.resume()
         #expect(
             try catalogue.remove(read, sparingWanted: true).map(\.digest)

@@ -59,10 +59,14 @@ package struct StoreDemand: Sendable {
     /// `former` is the version of the chain and variant that is named now. It keeps its own end, or gets a later one if
     /// it is the same version. Returns false, without a change, if another version is named, if the pins' limits are
     /// reached, or if the version is gone.
-    package func name(_ version: Version, replacing former: Version? = nil, until: Int, now: Int) -> Bool {
+    package func nameInLinks(
+        _ version: Version, replacing former: Version? = nil, until: Int, now: Int
+    ) -> Bool {
         let until = min(until, now + Self.pinSecondsMax)
         memory.advance(to: now)
-        let isNamed = memory.state.withLock { $0.name(version, replacing: former, until: until, now: now) }
+        let isNamed = memory.state.withLock {
+            $0.nameInLinks(version, replacing: former, until: until, now: now)
+        }
         if isNamed { writer.schedule() }
         return isNamed
     }
