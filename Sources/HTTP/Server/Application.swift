@@ -12,8 +12,8 @@ package protocol Application: AnyObject {
     /// Responds to a connection that never became a request, through `send`, which returns the number of bytes
     /// sent.
     ///
-    /// The number is 0 if no client would read the response. Without a call of `send` the connection is closed
-    /// silently. Called once per refusal, so that each can be counted.
+    /// The number is 0 if no client would read the response. Without a call of `send` the connection is closed, or the
+    /// stream of HTTP/2 reset. Called once per refusal, so that each can be counted and logged, with a response or without.
     func refuse(_ refusal: Refusal, from peer: Endpoint?, send: (ResponseHead, [UInt8]) -> Int)
 
     /// Counts what a listener or a connection has seen; by default nothing.
@@ -23,8 +23,8 @@ package protocol Application: AnyObject {
 extension Application {
     package func count(_ event: ListenerEvent) {}
 
-    /// Counts a refusal without a response.
-    func refuseSilently(_ refusal: Refusal, from peer: Endpoint?) {
+    /// Refuses without a response; the application counts that, and may log it.
+    func refuseWithoutResponse(_ refusal: Refusal, from peer: Endpoint?) {
         refuse(refusal, from: peer) { _, _ in 0 }
     }
 }

@@ -167,7 +167,9 @@ final class HTTP2Session: AcceptedConnection {
     }
 
     /// Counts a request that the engine has reset.
-    func reportMalformed() { application.refuseSilently(.malformed(.malformedStream), from: facts.peer) }
+    func reportMalformed() {
+        application.refuseWithoutResponse(.malformed(.malformedStream), from: facts.peer)
+    }
 
     /// Responds to a stream without a request; as in HTTP/1.1, a client has few of these.
     func refuse(_ refusal: Refusal, send: (ResponseHead, [UInt8]) -> Int) {

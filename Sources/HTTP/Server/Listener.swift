@@ -148,7 +148,7 @@ package final class Listener: Handler {
     ) {
         // With TLS a response would need a handshake first, and is not worth it.
         guard settings.tls == nil, count.enterRefused() else {
-            application.refuseSilently(refusal, from: peer)
+            application.refuseWithoutResponse(refusal, from: peer)
             return finishStopping()
         }
         let facts = ConnectionFacts(peer: peer, settings, core)
@@ -216,7 +216,7 @@ package final class Listener: Handler {
     /// Ends a connection without a valid PROXY header.
     private func refuseHeader(from peer: Endpoint?) {
         count.leave()
-        if !isStopping { application.refuseSilently(.badProxyHeader, from: peer) }
+        if !isStopping { application.refuseWithoutResponse(.badProxyHeader, from: peer) }
         finishStopping()
     }
 
