@@ -16,7 +16,7 @@ package struct Flights<Key: Hashable & Sendable, Waiter: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - worksMax: The bound on different works under way.
-    ///   - waitersMax: The bound on those who wait for one of them.
+    ///   - waitersMax: The bound on those who wait for one of them, the first included, who does the work.
     package init(worksMax: Int, waitersMax: Int) {
         (self.worksMax, self.waitersMax) = (worksMax, waitersMax)
     }
