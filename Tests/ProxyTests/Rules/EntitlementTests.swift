@@ -8,6 +8,7 @@ internal import Testing
 /// Which dictionaries a request may use by which proof, and which chain its response belongs to.
 @Suite struct EntitlementTests {
     private static let settings = """
+        upstream: {urls: ["http://127.0.0.1:1"]}
         store: {key_file: /key}
         routes:
         - {match: /open, dictionary: {}}

@@ -245,7 +245,10 @@ private let small = Feed.bytes(version: 0, items: 40)
         }
         #expect(try proxy.fetch("/feed")["Use-As-Dictionary"] != nil)
         #expect(try holders(of: small) == 1)
-        #expect(try proxy.fetch("/feed", over: small, foreign, "X-Large: 1")["Use-As-Dictionary"] == nil)
+        // The second time it is wanted by more than one.
+        for _ in 0..<2 {
+            #expect(try proxy.fetch("/feed", over: small, foreign, "X-Large: 1")["Use-As-Dictionary"] == nil)
+        }
         #expect(try holders(of: large) == 0)
         #expect(try holders(of: small) == 1, "the client has its version still")
     }
