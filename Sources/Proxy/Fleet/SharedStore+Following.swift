@@ -198,7 +198,7 @@ extension SharedStore {
     private func publish(stored version: Storage.Version) {
         store.load(version) { [weak self] body in
             guard let self, let body else { return }
-            publish([store.sharing.readSharable(version, body)])
+            reading.async { [self] in publish([store.sharing.readSharable(version, body)]) }
         }
     }
 
