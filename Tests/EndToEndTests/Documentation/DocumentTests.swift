@@ -71,14 +71,18 @@ internal import Testing
         }
     }
 
+    private static let types = names(
+        in: "Sources", /(?:struct|class|enum|protocol|actor|typealias) ([A-Z]\w+)/)
+    private static let suites = names(in: "Tests", /struct (\w+Tests)[ :]/)
+
+    /// Returns the names that sources declare; to read them all takes a second.
+    private static func names(in folder: String, _ pattern: Regex<(Substring, Substring)>) -> Set<String> {
+        let sources = (try? Documentation.sources(in: folder)) ?? []
+        return Set(sources.flatMap { $0.matches(of: pattern).map { String($0.output.1) } })
+    }
+
     @Test(arguments: ["Proxy", "Rules", "LifeOfARequest", "Configuration", "WhereItIsDecided"])
     func `every type that an article names exists`(article: String) throws {
-        var declared: Set<String> = []
-        for source in try Documentation.sources(in: "Sources") {
-            for match in source.matches(of: /(?:struct|class|enum|protocol|actor|typealias) ([A-Z]\w+)/) {
-                declared.insert(String(match.output.1))
-            }
-        }
         // Field names begin with a capital too; methods are all capitals.
         let others: Set = [
             "Dictionaries", "Proxy", "Storage", "Age", "Authorization", "Cookie", "Date", "Expect", "Expires",
@@ -90,7 +94,7 @@ internal import Testing
             guard !others.contains(name), name != name.uppercased(), !name.hasSuffix("Tests") else {
                 continue
             }
-            #expect(declared.contains(name), "\(article): \(name)")
+            #expect(Self.types.contains(name), "\(article): \(name)")
         }
     }
 
@@ -105,9 +109,6 @@ internal import Testing
     }
 
     @Test func `a row of the index of decisions names types of its files, and suites that exist`() throws {
-        let suites = try Documentation.sources(in: "Tests").flatMap { source in
-            source.matches(of: /struct (\w+Tests)[ :]/).map { String($0.output.1) }
-        }
         let text = try Documentation.text("Sources/Proxy/Proxy.docc/WhereItIsDecided.md")
         let rows = text.split(separator: "\n").filter { $0.hasPrefix("| ") && $0.contains(".swift`") }
         #expect(rows.count >= 40)
@@ -136,7 +137,7 @@ internal import Testing
             }
             let named = cells[3].matches(of: /`(\w+Tests)`/).map { String($0.output.1) }
             #expect(!named.isEmpty, "\(cells[0])")
-            for suite in named { #expect(suites.contains(suite), "\(suite)") }
+            for suite in named { #expect(Self.suites.contains(suite), "\(suite)") }
         }
     }
 
@@ -176,14 +177,10 @@ internal import Testing
     }
 
     @Test func `every suite that the security model names exists`() throws {
-        let sources = try Documentation.sources(in: "Tests")
         let text = try Documentation.text("deploy/SECURITY-MODEL.md")
         for match in text.matches(of: /`([A-Z][A-Za-z]+Tests)`/) {
             let suite = String(match.output.1)
-            let isSuite = sources.contains {
-                $0.contains("struct \(suite) ") || $0.contains("struct \(suite):")
-            }
-            #expect(isSuite || Documentation.exists("Tests/\(suite)"), "\(suite)")
+            #expect(Self.suites.contains(suite) || Documentation.exists("Tests/\(suite)"), "\(suite)")
         }
     }
 }

@@ -25,9 +25,9 @@ internal import Testing
         let former = Array("former report, ".utf8)
         try folder.write(Array(repeating: former, count: 100_000).flatMap(\.self), to: "report.html")
         func run(_ path: String, _ file: String) throws -> ProcessResult {
-            try RunningProcess.run([
-                "estimate", "\(origin.url)\(path)", "--every", "1s", "--for", "1s", "--html", file,
-            ])
+            try RunningProcess.run(
+                ["estimate", "\(origin.url)\(path)", "--every", "1s", "--for", "1s", "--html", file]
+                    + Estimating.quick)
         }
         #expect(try run("/missing", folder.file("report.html")).status == 1)
         #expect(folder.read("report.html")?.starts(with: former) == true)
@@ -52,9 +52,12 @@ internal import Testing
 
     @Test func `the report is written although nobody takes the text`() throws {
         let (origin, folder) = (try EstimatePollTests.origin(), try TemporaryFolder())
-        let script = #""$0" estimate "$1" --every 1s --for 1s --html "$2" >/dev/full"#
+        let script = #""$0" estimate "$1" --every 1s --for 1s --html "$2" $3 >/dev/full"#
         let result = try RunningProcess.run(
-            ["-c", script, RunningProcess.dictum, "\(origin.url)/feed", folder.file("new.html")],
+            [
+                "-c", script, RunningProcess.dictum, "\(origin.url)/feed", folder.file("new.html"),
+                Estimating.quick.joined(separator: " "),
+            ],
             of: "/bin/sh")
         #expect(result.status == 1 && result.errors.contains("standard output"), "\(result.errors)")
         #expect(String(decoding: folder.read("new.html") ?? [], as: UTF8.self).hasSuffix("</html>\n"))
@@ -166,7 +169,8 @@ internal import Testing
         let estimate = try Estimating.of("\(folder.path)/session.har")
         #expect(estimate.resources.map(\.versions) == [4, 4])
         #expect(estimate.resources.allSatisfy { $0.findingNames.contains("unkept") }, "no heuristic")
-        let yaml = try RunningProcess.run(["estimate", "session.har"], in: folder.path).text
+        let yaml = try RunningProcess.run(["estimate", "session.har"] + Estimating.quick, in: folder.path)
+            .text
         #expect(yaml.contains("methods: [GET, QUERY, POST]"), "\(yaml)")
         #expect(yaml.contains("key: [operationName]"), "\(yaml)")
         #expect(yaml.contains("POST https://api.test/graphql (Profile)"), "\(yaml)")
