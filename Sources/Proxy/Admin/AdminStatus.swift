@@ -1,5 +1,4 @@
 internal import CVersion
-internal import Dictionaries
 internal import HTTP
 internal import Primitives
 internal import Redis

@@ -1,6 +1,4 @@
-internal import Dictionaries
 internal import HTTP
-internal import Primitives
 internal import Storage
 
 /// The response to `/chains`: one page of the chains.

@@ -1,7 +1,5 @@
-internal import Dictionaries
 internal import Foundation
 internal import HTTP
-internal import Primitives
 internal import Storage
 
 /// The query of `/purge`: what to remove, and whether to remove it.

@@ -1,4 +1,3 @@
-internal import HTTP
 internal import Primitives
 
 /// The use that one client makes of shared resources, over all its connections.

@@ -1,4 +1,3 @@
-internal import Dictionaries
 internal import Foundation
 internal import HTTP
 internal import Redis

@@ -1,5 +1,4 @@
 package import Dictionaries
-internal import HTTP
 
 /// All settings with their defaults; the table `Settings` reads them.
 ///

@@ -1,5 +1,3 @@
-internal import Primitives
-
 /// The type of a setting's value: how to read it from text, and how to write it.
 struct SettingType<Value>: Sendable {
     /// The accepted values, in the words of error texts: "a duration from 1ms to 10m, such as 5s".

@@ -1,5 +1,4 @@
 internal import Dictionaries
-internal import HTTP
 
 /// The table of all settings, which drives reading, bounds, error texts, the reference and the advice to restart.
 ///

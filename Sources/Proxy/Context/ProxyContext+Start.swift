@@ -1,4 +1,3 @@
-internal import Dictionaries
 internal import Glibc
 internal import Redis
 package import Storage

@@ -2,7 +2,6 @@ internal import Dictionaries
 internal import Dispatch
 internal import HTTP
 internal import Primitives
-internal import Redis
 package import Storage
 internal import Synchronization
 

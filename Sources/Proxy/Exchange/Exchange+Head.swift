@@ -1,6 +1,5 @@
 internal import Dictionaries
 internal import HTTP
-internal import Primitives
 internal import Storage
 
 // MARK: - The head of the response is decided

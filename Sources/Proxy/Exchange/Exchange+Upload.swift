@@ -1,6 +1,5 @@
 internal import Dictionaries
 internal import HTTP
-internal import Storage
 
 // MARK: - A request's body that is coded over a dictionary is decoded
 

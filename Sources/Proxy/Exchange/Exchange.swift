@@ -1,7 +1,6 @@
 internal import Dictionaries
 internal import HTTP
 internal import Primitives
-internal import Storage
 
 /// One request and its response.
 ///

@@ -1,4 +1,3 @@
-internal import Dictionaries
 internal import HTTP
 internal import Primitives
 internal import Storage

@@ -1,4 +1,3 @@
-internal import Dictionaries
 internal import Primitives
 internal import Redis
 internal import Storage

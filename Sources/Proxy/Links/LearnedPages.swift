@@ -1,4 +1,3 @@
-internal import Dictionaries
 internal import Storage
 
 /// Learns which public chains clients fetch after a page, for `announce: auto`.

@@ -1,5 +1,4 @@
 internal import Dictionaries
-internal import HTTP
 internal import Primitives
 internal import Storage
 

@@ -1,5 +1,4 @@
 internal import Dictionaries
-internal import HTTP
 internal import Storage
 
 /// The resource that a request names: its route, and the chains that its responses belong to.

@@ -1,4 +1,3 @@
-internal import Dictionaries
 internal import Primitives
 
 /// The responses to both sides, by units of clients; safe from any thread.

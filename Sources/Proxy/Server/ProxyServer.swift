@@ -1,4 +1,3 @@
-internal import Dictionaries
 internal import Dispatch
 package import HTTP
 internal import Primitives
