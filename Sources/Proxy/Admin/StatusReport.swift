@@ -125,8 +125,7 @@ struct StatusReport: Encodable, Sendable {
         store = Store(
             versions: table.count("dictum_store_versions"), chains: table.count("dictum_store_chains"),
             maxChains: started.maxChains, diskBytes: table.count("dictum_store_bytes", "disk"),
-            maxDiskBytes: started.maxSize,
-            memoryBytes: table.count("dictum_store_bytes", "memory"),
+            maxDiskBytes: started.maxSize, memoryBytes: table.count("dictum_store_bytes", "memory"),
             packedBytes: table.count("dictum_store_bytes", "packed"),
             indexBytes: table.count("dictum_store_bytes", "index"),
             evictions: table.counts("dictum_store_evictions_total"))

@@ -95,8 +95,7 @@ extension CodingJob {
         case .waiting: return .underWay
         case .lead(let turn):
             guard let quick = quickDictionary else { return submit(turn, reply()) }
-            return .done(
-                finish(turn, with: resources.deltas.make(body, by: quick, coding, in: scope)))
+            return .done(finish(turn, with: resources.deltas.make(body, by: quick, coding, in: scope)))
         }
     }
 

@@ -46,8 +46,7 @@ final class CompressionPool: Sendable {
     ///   - bytes: the size of the body, plus that of a dictionary to be indexed.
     ///   - client: the client that the work is for; nil for none.
     func submit(
-        bytes: Int, for client: ClientUse? = nil, mustRun: Bool = false,
-        _ job: @escaping @Sendable () -> Void
+        bytes: Int, for client: ClientUse? = nil, mustRun: Bool = false, _ job: @escaping @Sendable () -> Void
     ) -> Bool {
         let bytes = max(bytes, Self.jobBytesMin)
         let queues = client?.isCrowded == true ? crowdedQueues : queues

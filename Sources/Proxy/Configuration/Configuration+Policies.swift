@@ -23,8 +23,7 @@ extension Configuration {
         RoutePolicy(
             areDictionariesOn: dictionariesOn, hasDictionary: route.dictionary != nil,
             methods: route.dictionary?.methods ?? DictionaryPolicy().methods,
-            scope: route.dictionary?.scope ?? .public,
-            types: compression.types,
+            scope: route.dictionary?.scope ?? .public, types: compression.types,
             bodyBytesMin: compression.minSize,
             bodyBytesMax: route.dictionary?.maxBody ?? DictionaryPolicy().maxBody,
             personal: personal(on: route), personalUse: route.dictionary?.personal ?? personal,

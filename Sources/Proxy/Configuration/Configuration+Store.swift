@@ -43,8 +43,7 @@ extension Settings {
             """),
         .value(
             "private_max_size", \.privateMaxSize, .optional(.size(mebibyte...16 * tebibyte)),
-            example: "256MiB",
-            onReload: .atNextStart,
+            example: "256MiB", onReload: .atNextStart,
             """
             The part of max_size for personal dictionaries, compressed, with 1 KiB of overhead each. The default is a \
             quarter. They do not count towards max_chains. If space is short, those of the client addresses (IPv6: /48) with \

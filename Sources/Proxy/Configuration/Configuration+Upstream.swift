@@ -70,8 +70,7 @@ extension Settings {
         .value(
             "accept_encoding", \.acceptEncoding, .choice(["identity": .identity, "pass": .pass]),
             "pass: forwards the client's Accept-Encoding, for upstreams with precompressed files."),
-        .value(
-            "connect_timeout", \.connectTimeout, .duration(1...10 * minute), "Time-out for connecting."),
+        .value("connect_timeout", \.connectTimeout, .duration(1...10 * minute), "Time-out for connecting."),
         .value(
             "response_timeout", \.responseTimeout, .duration(1...day),
             "Time-out for the complete response head."),
@@ -148,8 +147,7 @@ extension Settings {
     static let health: [Setting<Configuration.Upstream.Health>] = [
         .value("path", \.path, .requestTarget, "The path to request with GET."),
         .value("interval", \.interval, .duration(100...day), "The time between two checks."),
-        .value(
-            "timeout", \.timeout, .duration(1...10 * minute), "Time-out for the complete response head."),
+        .value("timeout", \.timeout, .duration(1...10 * minute), "Time-out for the complete response head."),
         .value("status", \.status, .expectedStatus, "The statuses of a healthy upstream."),
     ]
 }

@@ -84,8 +84,7 @@ package struct ConfigurationCheck: Sendable, Encodable {
                 let outlook = [
                     ("upstream", route.upstream), ("strip_prefix", route.stripPrefix),
                     ("mode", route.mode), ("delivery", route.delivery), ("scope", route.scope),
-                    ("life", route.life),
-                    ("browsers", route.browsers),
+                    ("life", route.life), ("browsers", route.browsers),
                 ].compactMap { name, text in text.map { "  \(name): \($0)" } }
                 return ["route \(route.match) covers \(route.covers)"] + outlook
                     + (isTemplate && examples.isEmpty ? none : examples)

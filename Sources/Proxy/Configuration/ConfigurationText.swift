@@ -154,9 +154,7 @@ struct ConfigurationText {
     private static func indentation(_ lines: ArraySlice<Substring>) -> String? {
         guard let last = lines.last, case let width = last.prefix(while: { $0 == " " }).count,
             width < last.count
-        else {
-            return nil
-        }
+        else { return nil }
         var widths: Set<Int> = []
         var inner = Int.max
         for line in lines.dropLast().reversed() {
@@ -231,9 +229,7 @@ struct ConfigurationText {
     }
 
     /// Returns a scalar's text as the file has it; notes a plain one that begins with an anchor or an alias.
-    private mutating func original(
-        _ scalar: Node.Scalar, _ position: ConfigurationNode.Position
-    ) -> String {
+    private mutating func original(_ scalar: Node.Scalar, _ position: ConfigurationNode.Position) -> String {
         let text = masked[scalar.string] ?? scalar.string
         guard let covered else { return text }
         if scalar.style == .plain, covered.begins(text) { alias = alias ?? position }

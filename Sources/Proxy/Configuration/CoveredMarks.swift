@@ -65,9 +65,7 @@ struct CoveredMarks {
 
         private mutating func noteAnchor() {
             guard anchor == nil, !mayBeQuoted, last.map({ ":-[{,?".unicodeScalars.contains($0) }) ?? true
-            else {
-                return
-            }
+            else { return }
             anchor = position
         }
     }

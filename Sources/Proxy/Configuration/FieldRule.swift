@@ -35,8 +35,7 @@ enum FieldRule {
     ]
     private static let connection: Set<String> = [
         "connection", "http2-settings", "keep-alive", "proxy-connection", "te", "trailer",
-        "transfer-encoding",
-        "upgrade",
+        "transfer-encoding", "upgrade",
     ]
     private static let forwarding: Set<String> = [
         "forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-prefix", "x-forwarded-proto",

@@ -39,8 +39,7 @@ package enum IdentityItem: Hashable, Sendable {
     /// Response fields that clients need.
     private static let meaningful: Set<HeaderName> = [
         .cacheControl, .connection, .contentEncoding, .contentLength, .contentRange, .contentType, .date,
-        .etag,
-        .location, .setCookie, .trailer, .transferEncoding, .upgrade, .useAsDictionary, .vary,
+        .etag, .location, .setCookie, .trailer, .transferEncoding, .upgrade, .useAsDictionary, .vary,
     ]
 }
 

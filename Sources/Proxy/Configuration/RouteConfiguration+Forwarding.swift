@@ -65,9 +65,7 @@ extension RouteConfiguration {
             ? "patterns without braces, such as [\(prefix.text), \(prefix.text)/*]"
             : "the start of every match, such as \(Self.firstSegment(of: other))"
         reader.descend("strip_prefix") {
-            $0.reportUnexpected(
-                node, expected: expected,
-                because: "\(other.text) does not begin with it")
+            $0.reportUnexpected(node, expected: expected, because: "\(other.text) does not begin with it")
         }
     }
 

@@ -292,8 +292,7 @@ extension Array {
 
     /// Returns the keys that differ between any two items which stand for the same thing.
     fileprivate func changes<Item>(
-        _ effect: ReloadEffect, _ former: [Item], _ new: [Item], below key: String,
-        same: (Item, Item) -> Bool
+        _ effect: ReloadEffect, _ former: [Item], _ new: [Item], below key: String, same: (Item, Item) -> Bool
     ) -> [String] where Element == Setting<Item> {
         let changed = new.flatMap { item in
             former.filter { same($0, item) }.flatMap { changes(effect, $0, item, below: key) }

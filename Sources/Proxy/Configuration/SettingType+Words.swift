@@ -68,8 +68,7 @@ extension SettingType where Value == String? {
         "the name of a field such as X-Request-ID, or off", write: { $0?.inYAML ?? "off" },
         read: { text in
             if text.saysOff { return .some(nil) }
-            let isOfUse =
-                text[...].isToken && !["on", "true"].contains(text) && FieldRule.isFree(text)
+            let isOfUse = text[...].isToken && !["on", "true"].contains(text) && FieldRule.isFree(text)
             return isOfUse ? .some(text) : nil
         })
 

@@ -12,9 +12,7 @@ struct SettingType<Value>: Sendable {
     func shown(_ value: Value) -> String { redact?(value) ?? write(value) }
 
     /// Returns a type that also refuses the values for which `reason` returns one.
-    func refusing(
-        expected: String, because reason: @escaping @Sendable (Value) -> String?
-    ) -> SettingType {
+    func refusing(expected: String, because reason: @escaping @Sendable (Value) -> String?) -> SettingType {
         SettingType(
             expectation: expectation,
             read: { node, reader in

@@ -142,8 +142,7 @@ struct SettingsReader {
             guard let value = environment[variable] else {
                 report(
                     "the environment variable \(variable) is not set: set it, or write the value itself",
-                    in: node,
-                    offset: offset)
+                    in: node, offset: offset)
                 return nil
             }
             text += value

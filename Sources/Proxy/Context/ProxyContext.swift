@@ -93,8 +93,7 @@ package final class ProxyContext: Sendable {
     func peer(of connection: ConnectionFacts) -> ClientPeer {
         ClientPeer.of(
             connection, trusting: configuration.trustedProxies,
-            ipv6Prefix: configuration.limits.client.ipv6Prefix,
-            generation: generation)
+            ipv6Prefix: configuration.limits.client.ipv6Prefix, generation: generation)
     }
 
     /// Reports that an upstream leads back to this proxy; at most once a minute.

@@ -61,9 +61,7 @@ final class RecentEvents: Sendable {
     private static func shown(_ event: OperatorEvent) -> (isError: Bool, text: String)? {
         guard event.level == .warning || event.level == .error else { return nil }
         let isLong = event.text.utf8.count > textBytesMax
-        return (
-            event.level == .error, isLong ? String(event.text.prefix(textBytesMax)) + "…" : event.text
-        )
+        return (event.level == .error, isLong ? String(event.text.prefix(textBytesMax)) + "…" : event.text)
     }
 
     /// Returns the messages of the last day, the latest first.

@@ -69,8 +69,7 @@ final class SharedParts: Sendable {
             verify: configuration.compression.verify, worker: worker)
         coding = CodingResources(
             pool: CompressionPool(width: upstreams.loopCount), memory: MemoryBudget(bytes: budgets[.coding]),
-            deltas: deltas,
-            report: report)
+            deltas: deltas, report: report)
         IdleContexts.limit(to: budgets[.contexts])
         clientResources = ClientResources(memory: coding.memory)
         gain = GainSampler(worker: worker, memory: coding.memory, report: report)

@@ -115,8 +115,7 @@ extension Exchange {
     private func publicVersion(_ digest: Digest) -> Storage.Version? {
         guard let authority = entitlement.publicAuthority else { return nil }
         return proxy.index.find(
-            digest: digest, authority: authority, url: resource.url,
-            ownChain: resource.publicChain)
+            digest: digest, authority: authority, url: resource.url, ownChain: resource.publicChain)
     }
 
     /// Returns the route's built dictionary, if that is what the client has: an app may be shipped with it.

@@ -7,8 +7,7 @@ internal import Primitives
 extension Exchange {
     /// Makes the request that the upstream gets, and sends it.
     func forward() {
-        var surroundings = UpstreamRequest.Surroundings(
-            peer: peer, route: route, via: context.shared.via)
+        var surroundings = UpstreamRequest.Surroundings(peer: peer, route: route, via: context.shared.via)
         surroundings.isEarly = clientFacts.isEarly
         surroundings.subjectFields = context.clientSubjectFields
         surroundings.subjectField = clientFacts.clientSubjectField
@@ -255,11 +254,9 @@ extension Exchange {
         let named = peer.isTrusted ? peer.clientAddressForLimits(request.headers) : nil
         record.description = RequestDescription(
             client: named.map { Array($0.text.utf8) } ?? connected, forwarder: named.map { _ in connected },
-            method: Array(request.method.text.utf8),
-            target: askedTarget,
+            method: Array(request.method.text.utf8), target: askedTarget,
             host: resource.authority.map { Array($0.utf8) }, userAgent: field(.userAgent),
-            referer: field(.referer),
-            traceID: RequestIdentifiers.traceID(in: request.headers))
+            referer: field(.referer), traceID: RequestIdentifiers.traceID(in: request.headers))
         record.upstream = attempt.server?.logged
         describeRequestID()
     }

@@ -158,8 +158,7 @@ extension Exchange {
             asked: asked, resource: key, facts: response.facts, target: target,
             entityTag: response.head.headers.versionTag(), takesMadeTag: takesMadeTag(response),
             lifeSeconds: keptSeconds(response), renewalSeconds: lifeSeconds(of: response, on: asked.route),
-            unkept: unkeptReason(response), fields: Self.judgedFields(response),
-            body: ObservedBody())
+            unkept: unkeptReason(response), fields: Self.judgedFields(response), body: ObservedBody())
     }
 
     /// Returns the fields by which the doctor judges a response: of cookies the names, of an entity tag that it is there.

@@ -28,8 +28,7 @@ extension Exchange {
             draft.response.facts.bodyBytes = Int(count)
         }
         draft.response.facts.bodyBytesSeen = bytes.count
-        var decision =
-            obstacle.map { Decision(coding: .identity, reason: $0) } ?? decide(draft.response)
+        var decision = obstacle.map { Decision(coding: .identity, reason: $0) } ?? decide(draft.response)
         var coding = StreamCoding.none
         if decision.upstreamCodingHandling != .passThrough, decision.coding != .identity {
             coding = openEncoder(decision, bodyBytes: draft.response.facts.bodyBytes, held: bytes)
@@ -143,8 +142,7 @@ extension Exchange {
         let order = EncoderOrder(bytes: held.count + (dictionary?.count ?? 0)) { [options, share] in
             let opened = OpenedEncoder(
                 coding, options: options, scope: scope, held: held, isChecked: isChecked,
-                resources: resources,
-                memory: share.memory)
+                resources: resources, memory: share.memory)
             exchange.perform { $0.encoderReady(opened) }
         }
         return place(order) ? .underWay(memory) : .none

@@ -221,8 +221,7 @@ extension Exchange {
         noteUse(bodyBytes: held.count, sentBytes: bytes.count)
         noteFirst(draft.response, bodyBytes: held.count, sentBytes: bytes.count)
         explain(
-            decision, in: &draft, sent: (held.count, bytes.count),
-            microseconds: result.nanoseconds / 1000)
+            decision, in: &draft, sent: (held.count, bytes.count), microseconds: result.nanoseconds / 1000)
         let hasTrailers =
             body.hasTrailers && !body.trailers(isCodingChanged: edits.isCodingChanged).isEmpty
         // In HTTP/1.1 trailers follow only a chunked body.

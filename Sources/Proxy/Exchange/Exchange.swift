@@ -99,11 +99,9 @@ final class Exchange: Handler {
             ? LinkedDictionary.find(head, of: proxy) : nil
         route = linked?.route ?? choice.route
         upstream = route.upstream.map { proxy.upstreams[$0] }
-        upload = RequestUpload(
-            framing, coding: route.decodesRequests ? UploadCoding(head) : .passes)
+        upload = RequestUpload(framing, coding: route.decodesRequests ? UploadCoding(head) : .passes)
         entitlement = Entitlement(
-            facts: RequestFacts(),
-            resource: RequestedResource(authority: authority, url: url, route: route))
+            facts: RequestFacts(), resource: RequestedResource(authority: authority, url: url, route: route))
         entitlement.facts.read(
             head, url: url, isPathNormal: choice.isPathNormal, peer: peer, route: route,
             secureTransport: context.configuration.secureTransport)

@@ -96,8 +96,7 @@ struct HeldBody: ~Copyable {
     mutating func checkSize(isInflated: Bool) {
         let total = count + (original?.bytes.count ?? 0)
         let reserved = memory?.bytes ?? 0
-        let isWithinMemory =
-            total <= reserved || share.resize(&memory, to: reserved + max(total, 64 * 1024))
+        let isWithinMemory = total <= reserved || share.resize(&memory, to: reserved + max(total, 64 * 1024))
         if count > (isInflated ? Self.inflatedBytesMax : bytesMax) || !isWithinMemory {
             mustStream = true
         }

@@ -36,8 +36,7 @@ enum OrdinaryRequestFields {
         // The page that asks.
         .referer, .origin, .secFetchDest, .secFetchMode, .secFetchSite, .secFetchUser,
         // Browsers describe themselves, besides User-Agent.
-        .dnt, .upgradeInsecureRequests, .secCHUA, .secCHUAMobile, .secCHUAPlatform,
-        .traceparent,
+        .dnt, .upgradeInsecureRequests, .secCHUA, .secCHUAMobile, .secCHUAPlatform, .traceparent,
         // Dictum replaces these, except those of trusted peers.
         .forwarded, .xForwardedFor, .xForwardedHost, .xForwardedProto,
     ]

@@ -132,9 +132,7 @@ enum UpstreamRequest {
         _ headers: inout Headers, _ request: RequestHead, _ around: Surroundings
     ) {
         // Nearly always nobody has told of the client before.
-        guard
-            headers.tellsOfClient || around.peer.isTrusted && request.headers.tellsOfClient
-        else {
+        guard headers.tellsOfClient || around.peer.isTrusted && request.headers.tellsOfClient else {
             headers.append(around.peer.fields)
             return setForwardedHost(&headers, request)
         }

@@ -37,8 +37,7 @@ extension SharedStore {
     private static let smallBodyMax = 256 * 1024
 
     private func received(
-        _ name: SharedName, key: String, _ urgency: RedisUrgency,
-        _ result: Result<[RESPValue], RedisFailure>
+        _ name: SharedName, key: String, _ urgency: RedisUrgency, _ result: Result<[RESPValue], RedisFailure>
     ) {
         let values: [RESPValue]
         switch result {
@@ -127,8 +126,7 @@ extension SharedStore {
     }
 
     private func end(
-        _ name: SharedName, _ urgency: RedisUrgency, _ result: SharedLookUp,
-        _ version: Storage.Version? = nil
+        _ name: SharedName, _ urgency: RedisUrgency, _ result: SharedLookUp, _ version: Storage.Version? = nil
     ) {
         counters.withLock { counters in
             if urgency == .request {

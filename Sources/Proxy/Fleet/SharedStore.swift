@@ -86,8 +86,7 @@ final class SharedStore: Sendable {
     /// - Parameter bytesMax: The bound on the bodies that wait to be written.
     init(
         store: DictionaryStore, currentRoutes: Guarded<RouteTable?>, client: RedisClient,
-        commonKeys: StoreKeys?, bytesMax: Int,
-        report: @escaping @Sendable (OperatorEvent) -> Void
+        commonKeys: StoreKeys?, bytesMax: Int, report: @escaping @Sendable (OperatorEvent) -> Void
     ) {
         self.currentRoutes = currentRoutes
         self.store = store
@@ -198,9 +197,7 @@ extension SharedStoreStatistics: MetricSource {
                 "dictum_shared_store_publications_total", by: "result",
                 "Versions that this node wrote to the shared store, found there, or could not write."
             ) {
-                [
-                    ("written", $0.published), ("known", $0.alreadyThere), ("failed", $0.publishFailures),
-                ]
+                [("written", $0.published), ("known", $0.alreadyThere), ("failed", $0.publishFailures)]
             },
             .one(
                 "dictum_shared_store_known_versions", kind: .gauge,

@@ -279,9 +279,7 @@ final class LinkRegistry: Sendable {
         let worth = NamedWorth(namedAt: now, lifeSeconds: lifeSeconds, replacing: formerWorth)
         guard
             store.demand.nameInLinks(version, replacing: former, until: now + 2 * worth.lifeSeconds, now: now)
-        else {
-            return false
-        }
+        else { return false }
         state.withLock { state in
             if state.worths.count >= Self.watchedMax { state.worths.removeAll() }
             state.worths[version.id] = worth

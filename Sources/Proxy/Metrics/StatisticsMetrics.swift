@@ -61,8 +61,7 @@ extension DeltaStatistics: MetricSource {
             ) {
                 [
                     ("hit", $0.prepared.hits), ("shared", $0.prepared.shared),
-                    ("indexed", $0.prepared.indexed),
-                    ("reference", $0.prepared.references),
+                    ("indexed", $0.prepared.indexed), ("reference", $0.prepared.references),
                 ]
             },
             .one(

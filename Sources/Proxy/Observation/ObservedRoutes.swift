@@ -33,9 +33,7 @@ struct ObservedRoutes: Sendable {
     ///
     /// - Parameter isMeasured: True if the group gets totals of its own while there is room. Other responses open no
     ///   group, since clients make up paths and hosts.
-    mutating func change(
-        _ key: Key, isMeasured: Bool = false, _ change: (inout ObservedTally) -> Void
-    ) {
+    mutating func change(_ key: Key, isMeasured: Bool = false, _ change: (inout ObservedTally) -> Void) {
         let hasOwn = tallies[key] != nil || isMeasured && tallies.count < Self.countMax
         let key = hasOwn ? key : Key(route: key.route, authority: "", match: "")
         let isNew = tallies[key] == nil

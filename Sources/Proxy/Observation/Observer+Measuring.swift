@@ -32,8 +32,7 @@ extension Observer {
     ) -> Decision {
         var lookUp = DictionaryLookUp.noneOffered
         if held != nil {
-            lookUp =
-                dictionary.map { .found(prefersDcb: DictionaryFit.prefersDcb(dictionary: $0)) } ?? .cold
+            lookUp = dictionary.map { .found(prefersDcb: DictionaryFit.prefersDcb(dictionary: $0)) } ?? .cold
         }
         return Negotiation.decide(
             request: response.seen.asked.entitlement.facts, response: response.facts,
@@ -45,24 +44,20 @@ extension Observer {
 
     /// Makes the delta that the client would get; nil for lack of time.
     private func code(
-        _ response: Identified, over dictionary: Body, _ version: Storage.Version,
-        _ coding: ContentCoding
+        _ response: Identified, over dictionary: Body, _ version: Storage.Version, _ coding: ContentCoding
     ) -> CodingJob.Result? {
         guard hasPlenty() else { return nil }
         let seen = response.seen
         var job = CodingJob(
             bytes: response.body.bytes, newest: nil, needsDigest: true, coding: coding,
-            dictionary: dictionary,
-            scope: version.chainKey.deltaScope(store.keys), route: seen.route,
-            levels: seen.asked.compression.levels,
-            resources: self.coding)
+            dictionary: dictionary, scope: version.chainKey.deltaScope(store.keys), route: seen.route,
+            levels: seen.asked.compression.levels, resources: self.coding)
         job.identity = .known(response.body, isNewest: response.isNewest)
         guard let result = job.codedHere() else { return nil }
         if let key = result.key, let address = seen.asked.address {
             self.coding.noteAsker(
                 address, of: key, bodyBytes: response.body.count, at: seen.target,
-                over: (version, dictionary),
-                in: store, on: seen.route
+                over: (version, dictionary), in: store, on: seen.route
             ) { bytes, work in
                 self.timed { self.coding.memory.lend(bytes, to: work) } != nil
             }

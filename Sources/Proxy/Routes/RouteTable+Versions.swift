@@ -49,9 +49,7 @@ extension RouteTable {
 
 extension Purge {
     /// An order by these routes; without any, no version is of a route.
-    package init(
-        _ order: PurgeOrder, rankMax: Int64 = .max, isFormer: Bool = false, routes: RouteTable?
-    ) {
+    package init(_ order: PurgeOrder, rankMax: Int64 = .max, isFormer: Bool = false, routes: RouteTable?) {
         self.init(order, rankMax: rankMax, isFormer: isFormer) { route, chain, url in
             routes?.makes(chain, url: url, route: route) ?? false
         }

@@ -173,8 +173,7 @@ extension SavingsReport.Observed {
     private mutating func add(_ other: Self) {
         let counts: [WritableKeyPath<Self, Int>] = [
             \.responses, \.skipped, \.urls, \.paths, \.versions, \.revisits, \.unchanged, \.bodyBytes,
-            \.firsts,
-            \.returns, \.deltas, \.credentials,
+            \.firsts, \.returns, \.deltas, \.credentials,
         ]
         for count in counts { self[keyPath: count] += other[keyPath: count] }
         seconds = max(seconds, other.seconds)

@@ -74,8 +74,7 @@ extension ProxyServer {
         if case .moved(let socket) = admin { self.admin.perform { $0.listen(at: socket, $1) } }
         var started = former.context.shared.started
         started.listeners = change.listeners.map(\.opened)
-        return Self.changesAtNextStart(
-            from: started, to: configuration, hasKey: context.store.keys != nil)
+        return Self.changesAtNextStart(from: started, to: configuration, hasKey: context.store.keys != nil)
     }
 
     /// Returns the settings that differ from those of the start, and of listeners from those with which they were opened, and

@@ -69,8 +69,7 @@ package final class ProxyServer: Sendable {
                     .start(shares.mapValues { $0[index] }, on: core)
             }
         }
-        state = Guarded(
-            State(context: context, listeners: listeners, adminEndpoint: adminSocket?.endpoint))
+        state = Guarded(State(context: context, listeners: listeners, adminEndpoint: adminSocket?.endpoint))
         status = AdminStatus(
             context: context, loops: parts.map(\.loop), sink: accessLog?.sink,
             logThreshold: logThreshold ?? LogThreshold(context.configuration.log.level),

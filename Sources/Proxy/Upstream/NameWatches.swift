@@ -47,8 +47,7 @@ final class NameWatches: Sendable {
         let former = failing.withLock { exchange(&$0[group.name, default: []], with: Set(refreshed.failed)) }
         for host in refreshed.failed where !former.contains(host) {
             group.report(
-                .warning(
-                    "the upstream's name \(host) has no address at present; keeping its former ones"))
+                .warning("the upstream's name \(host) has no address at present; keeping its former ones"))
         }
         for server in refreshed.added { group.report(.info("upstream \(server.text) has come")) }
         for server in refreshed.removed { group.report(.info("upstream \(server.text) has gone")) }

@@ -110,8 +110,7 @@ extension OperatorEvent {
         case .readmitted: return .about(requests, .info("upstream \(server.text) answers again"))
         case .checkedOut:
             let what = isOnlyOne ? "there is no other upstream" : "others are preferred"
-            return .about(
-                checks, .warning("upstream \(server.text) does not pass its health check: \(what)"))
+            return .about(checks, .warning("upstream \(server.text) does not pass its health check: \(what)"))
         case .checkedIn: return .about(checks, .info("upstream \(server.text) passes its health check"))
         }
     }
