@@ -115,12 +115,7 @@ struct VersionCopy: ~Copyable {
     }
 
     /// True while there is something left to decode.
-    var isBehind: Bool {
-        switch removal {
-        case .some(let removal): removal.isBehind
-        case .none: false
-        }
-    }
+    var isBehind: Bool { removal.read { $0.isBehind } ?? false }
 
     /// Decodes a piece for the copy; returns false if there is no room for it or it is malformed.
     mutating func decodePiece() -> Bool {
@@ -135,10 +130,5 @@ struct VersionCopy: ~Copyable {
     private var fits: Bool { bytes.count <= bytesMax && slot.extend(to: bytes.count) }
 
     /// Returns true if the upstream's coding ended where the body did.
-    func isComplete() -> Bool {
-        switch removal {
-        case .some(let removal): removal.isComplete()
-        case .none: true
-        }
-    }
+    func isComplete() -> Bool { removal.read { $0.isComplete() } ?? true }
 }

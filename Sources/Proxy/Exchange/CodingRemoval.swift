@@ -71,3 +71,13 @@ struct CodingRemoval: ~Copyable {
     /// True if the body may end here; some servers name the coding of a body that they do not have.
     func isComplete() -> Bool { isEmpty || (try? decoder.finish()) != nil }
 }
+
+extension Optional where Wrapped: ~Copyable {
+    /// Returns what `body` reads of a value that optional chaining could only take out; nil without a value.
+    func read<Result>(_ body: (borrowing Wrapped) -> Result) -> Result? {
+        switch self {
+        case .some(let value): body(value)
+        case .none: nil
+        }
+    }
+}

@@ -131,19 +131,11 @@ struct ResponseBody: ~Copyable {
         case .opening: return false
         default: break
         }
-        switch removal {
-        case .some(let removal): return !removal.isBehind
-        case .none: return !isCopyBehind
-        }
+        return removal.read { !$0.isBehind } ?? !isCopyBehind
     }
 
     /// True while the upstream's bytes have gone to the client, and are still to be decoded for the store.
-    var isCopyBehind: Bool {
-        switch copy {
-        case .some(let copy): copy.isBehind
-        case .none: false
-        }
-    }
+    var isCopyBehind: Bool { copy.read { $0.isBehind } ?? false }
 
     var hasTrailers: Bool { trailers?.isEmpty == false }
 

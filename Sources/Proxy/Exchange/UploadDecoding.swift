@@ -140,12 +140,7 @@ struct UploadDecoding: ~Copyable {
         }
     }
 
-    private var isBehind: Bool {
-        switch removal {
-        case .some(let removal): removal.isBehind
-        case .none: false
-        }
-    }
+    private var isBehind: Bool { removal.read { $0.isBehind } ?? false }
 
     private mutating func decode() throws(CodingRemoval.Failure) {
         try removal?.decodePiece(into: &output, takesAll: false)
@@ -164,12 +159,7 @@ struct UploadDecoding: ~Copyable {
     }
 
     private func checkWhole() throws(CodingRemoval.Failure) {
-        let isWhole =
-            switch removal {
-            case .some(let removal): removal.isComplete()
-            case .none: false
-            }
-        guard isWhole else { throw .malformed }
+        guard removal.read({ $0.isComplete() }) == true else { throw .malformed }
     }
 }
 
@@ -199,12 +189,7 @@ struct RequestUpload: ~Copyable {
     }
 
     /// The operation that the body names; nil unless a whole JSON object has come so far.
-    var operation: RequestOperation? {
-        switch text {
-        case .some(let text): text.operation
-        case .none: nil
-        }
-    }
+    var operation: RequestOperation? { text.read { $0.operation } ?? nil }
 
     mutating func received(_ piece: Span<UInt8>) {
         bytes += piece.count
