@@ -14,9 +14,7 @@ extension Configuration {
         package var drainTimeout = 10_000
         package var client = ClientLimits()
     }
-}
 
-extension Configuration {
     package struct ClientLimits: Sendable, Equatable {
         package var by = Key.address
         package var rate: Rate?

@@ -23,9 +23,7 @@ extension Configuration {
 
         static let standard = Listener(address: .tcp(host: "127.0.0.1", port: 8080))
     }
-}
 
-extension Configuration {
     package struct TLS: Sendable, Equatable {
         package var certificate: String?
         package var privateKey: String?

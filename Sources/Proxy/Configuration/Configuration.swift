@@ -56,9 +56,7 @@ package struct Configuration: Sendable {
     package var warnings: [ConfigurationError.Problem] = []
 
     package init() {}
-}
 
-extension Configuration {
     /// A rule that decides if the client's transport is secure.
     package enum SecureTransport: Sendable, Equatable {
         /// Secure is TLS to a listener, https reported by a trusted peer, or a loopback peer without forwarding fields.

@@ -192,9 +192,7 @@ struct Setting<Target>: Sendable {
             sample: { _ in (value: .items([.section(settings.members(in: fresh))]), isGiven: true) },
             effective: { .items($0[keyPath: path].compactMap { settings.effective(in: $0) }) })
     }
-}
 
-extension Setting {
     /// Makes a mapping from names to sections, which stand in a list.
     ///
     /// - Parameters:

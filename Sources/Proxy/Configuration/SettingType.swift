@@ -22,14 +22,34 @@ struct SettingType<Value>: Sendable {
                 return nil
             }, write: write, redact: redact)
     }
-}
 
-extension SettingType {
     /// Returns a type that refuses a list with the same item twice.
     func once<Item: Hashable & Sendable>(_ noun: String) -> SettingType where Value == [Item] {
         refusing(expected: "each \(noun) once") { items in
             Set(items).count == items.count ? nil : "one is named twice"
         }
+    }
+
+    static func list<Element: Sendable>(_ element: SettingType<Element>, _ counts: ClosedRange<Int>)
+        -> SettingType
+    where Value == [Element] {
+        let expectation =
+            "a list of \(counts.lowerBound) to \(counts.upperBound), each \(element.expectation)"
+        return SettingType(
+            expectation: expectation,
+            read: { node, reader in
+                guard case .list(let items) = node.content, counts ~= items.count else {
+                    reader.reportUnexpected(node, expected: expectation)
+                    return nil
+                }
+                let values = items.enumerated().map { index, item in
+                    reader.descend("[\(index)]") { element.read(item, &$0) }
+                }
+                let present = values.compactMap(\.self)
+                return present.count == values.count ? present : nil
+            },
+            write: { "[" + $0.map(element.write).listed + "]" },
+            redact: { "[" + $0.map(element.shown).listed + "]" })
     }
 }
 
@@ -180,30 +200,6 @@ extension SettingType where Value == Int {
         return scalar(
             "\(what) from \(range), \(examples)", write: quantity.text(of:),
             read: { quantity.value(of: $0, in: bounds) })
-    }
-}
-
-extension SettingType {
-    static func list<Element: Sendable>(_ element: SettingType<Element>, _ counts: ClosedRange<Int>)
-        -> SettingType
-    where Value == [Element] {
-        let expectation =
-            "a list of \(counts.lowerBound) to \(counts.upperBound), each \(element.expectation)"
-        return SettingType(
-            expectation: expectation,
-            read: { node, reader in
-                guard case .list(let items) = node.content, counts ~= items.count else {
-                    reader.reportUnexpected(node, expected: expectation)
-                    return nil
-                }
-                let values = items.enumerated().map { index, item in
-                    reader.descend("[\(index)]") { element.read(item, &$0) }
-                }
-                let present = values.compactMap(\.self)
-                return present.count == values.count ? present : nil
-            },
-            write: { "[" + $0.map(element.write).listed + "]" },
-            redact: { "[" + $0.map(element.shown).listed + "]" })
     }
 }
 

@@ -84,9 +84,7 @@ final class SharedParts: Sendable {
                 bytesMax: budgets[.sharing] / 2, report: report)
         }
     }
-}
 
-extension SharedParts {
     func usedBytes(of budget: Budget) -> Int {
         switch budget {
         case .coding: coding.memory.takenBytes

@@ -180,9 +180,7 @@ extension Exchange {
             chain, variant: (fitting ?? newest).variant, isLearned: isLearned, index: proxy.index,
             lifeSeconds: dictionary.linkLifeSeconds, now: now)
     }
-}
 
-extension Exchange {
     /// Returns the chain of a route's built dictionary; nil while none is learned.
     private func builtChain(of route: Route, authority: String) -> ChainKey? {
         guard let chain = route.builtChain(authority: authority) else { return nil }

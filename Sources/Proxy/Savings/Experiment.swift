@@ -43,9 +43,7 @@ final class ExperimentTotals: Sendable {
     }
 
     subscript(arm: ExperimentArm) -> Arm { sides.withLock { $0[arm.index] } }
-}
 
-extension ExperimentTotals {
     static let requests = Metric(
         name: "dictum_experiment_requests_total", kind: .counter, labels: ["arm"],
         help: "Complete responses on routes with dictionaries, by the side of the experiment.")

@@ -254,9 +254,7 @@ package final class ProxyServer: Sendable {
     package func stopAtOnce() {
         drained.signal()
     }
-}
 
-extension ProxyServer {
     /// Returns every listening socket in the order of the listeners, the admin listener's last.
     ///
     /// Blocks. The sockets stay open while they are referenced, so release them soon.

@@ -114,9 +114,7 @@ extension OperatorEvent {
         case .checkedIn: return .about(checks, .info("upstream \(server.text) passes its health check"))
         }
     }
-}
 
-extension OperatorEvent {
     /// Describes a failed request; logged at most once a minute.
     static func failure(_ error: UpstreamError, of server: UpstreamServer, status: Status) -> OperatorEvent {
         .warning(
