@@ -72,15 +72,10 @@ final class ClientPeer {
         case .auto: break
         }
         if isTLS == true, !isTrusted { return true }
-        if forwards(headers) { return forwardedProtocol(headers) == "https" }
+        if headers.isForwarded { return forwardedProtocol(headers) == "https" }
         if let isTLS { return isTLS }
         // Without forwarding fields the peer is the client itself, and nothing lies between on this machine.
         return address?.isLoopback ?? true
-    }
-
-    /// Returns true if the peer forwards for somebody else.
-    func forwards(_ headers: borrowing Headers) -> Bool {
-        headers.isForwarded
     }
 
     private static let namingFields: HeaderNameSet = [.xForwardedFor, .forwarded]

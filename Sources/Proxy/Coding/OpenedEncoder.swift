@@ -11,7 +11,7 @@ final class OpenedEncoder: @unchecked Sendable {
     let output: [UInt8]
     let nanoseconds: Int
     /// The memory of its check, unless the loop has reserved that before.
-    private var checkMemory: MemoryLoan?
+    var checkMemory: MemoryLoan?
 
     /// Creates an encoder, indexing its dictionary if necessary, and codes the body received so far.
     ///
@@ -49,9 +49,6 @@ final class OpenedEncoder: @unchecked Sendable {
         self.checkMemory = checkMemory
         nanoseconds = Int(SystemClock.monotonicNanoseconds - begin)
     }
-
-    /// Moves the memory of the check to the owner of the encoder.
-    func takeCheckMemory() -> MemoryLoan? { checkMemory.take() }
 }
 
 /// An encoder that another thread is to make.

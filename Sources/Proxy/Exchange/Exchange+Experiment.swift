@@ -23,7 +23,7 @@ extension Exchange {
     /// The client's address; nil if a trusted peer forwards for a client that it does not name.
     private var knownAddress: UInt128? {
         let client = linkClient
-        let isUnknown = peer.isTrusted && !client.isNamed && peer.forwards(request.headers)
+        let isUnknown = peer.isTrusted && !client.isNamed && request.headers.isForwarded
         return isUnknown ? nil : client.address
     }
 

@@ -66,17 +66,10 @@ extension Exchange {
     private func setRequestID(_ head: inout RequestHead) {
         guard let name = context.requestIDName else { return }
         if peer.isTrusted, RequestIdentifiers.hasRequestID(head.headers, name) { return }
-        let id = proxy.makeRequestID()
+        let id = proxy.requestIDs.next()
         head.headers.removeLookalikes(of: name)
         head.headers.append(name, checked: id.span)
         if proxy.isLogging { record.requestID = id.indices.map { id[$0] } }
-    }
-
-    /// Adds the identifier that the request brought along to the record.
-    func describeRequestID() {
-        // An identifier of Dictum's own is in the record already.
-        guard record.requestID == nil, peer.isTrusted, let name = context.requestIDName else { return }
-        record.requestID = RequestIdentifiers.requestID(in: request.headers, name)
     }
 
     /// Notes how long the upstream took to respond.
@@ -258,7 +251,10 @@ extension Exchange {
             host: resource.authority.map { Array($0.utf8) }, userAgent: field(.userAgent),
             referer: field(.referer), traceID: RequestIdentifiers.traceID(in: request.headers))
         record.upstream = attempt.server?.logged
-        describeRequestID()
+        // An identifier of Dictum's own is in the record already.
+        if record.requestID == nil, peer.isTrusted, let name = context.requestIDName {
+            record.requestID = RequestIdentifiers.requestID(in: request.headers, name)
+        }
     }
 
     /// The target as the client wrote it.

@@ -30,12 +30,7 @@ extension Exchange {
     }
 
     /// True unless the content of the request may have a part in the meaning of its response.
-    private var isGetOrHead: Bool {
-        switch facts.method {
-        case .get, .head: true
-        default: false
-        }
-    }
+    private var isGetOrHead: Bool { facts.method == .get || facts.method == .head }
 
     /// Returns the form in which a response is offered, if it is: the setting `delivery`.
     func offerForm(_ response: UpstreamResponse) -> OfferForm {

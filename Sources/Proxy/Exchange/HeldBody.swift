@@ -45,7 +45,7 @@ struct HeldBody: ~Copyable {
         self.bytesMax = bytesMax
         self.share = share
         self.original = original
-        repeated = former.map(RepeatedBody.init)
+        repeated = former.map { RepeatedBody(former: $0) }
         if let count { _ = share.resize(&memory, to: count) }
         if former == nil { collected.reserveCapacity(memory?.bytes ?? 0) }
     }
@@ -117,9 +117,6 @@ struct HeldBody: ~Copyable {
 struct RepeatedBody {
     let former: Body
     private(set) var count = 0
-
-    /// Begins before the first piece; `former` is the body that may come again.
-    init(_ former: Body) { self.former = former }
 
     var isWhole: Bool { count == former.count }
 

@@ -68,7 +68,7 @@ extension ResponseBody {
     mutating func encoderReady(_ opened: OpenedEncoder) {
         switch takeStage() {
         case .opening(var pending):
-            if pending.memory.check == nil { pending.memory.check = opened.takeCheckMemory() }
+            if pending.memory.check == nil { pending.memory.check = opened.checkMemory.take() }
             guard let encoder = opened.encoder else { return fail(.encoder(opened.error)) }
             spent = (encoder.coding, opened.nanoseconds)
             output += opened.output

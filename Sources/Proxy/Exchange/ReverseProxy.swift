@@ -11,7 +11,7 @@ final class ReverseProxy: Application, Handler {
     let metrics: LoopMetrics
     private var log: AccessLog?
     private var token = Token.none
-    private var requestIDs = RequestIDGenerator()
+    var requestIDs = RequestIDGenerator()
     /// The exchanges that have begun to hold a body in this batch of events.
     private var holding: [Exchange] = []
     let upstreams: LoopUpstreams
@@ -78,8 +78,6 @@ final class ReverseProxy: Application, Handler {
                 `\(Configuration.Upstream.key(of: server.name)).tls`
                 """))
     }
-
-    func makeRequestID() -> [32 of UInt8] { requestIDs.next() }
 
     var isLogging: Bool { log != nil }
 

@@ -50,10 +50,7 @@ struct UpstreamAttempt {
     }
 
     /// Notes that the server has nothing more to do for this request.
-    mutating func leaveServer() {
-        loadedServer?.leave()
-        loadedServer = nil
-    }
+    mutating func leaveServer() { loadedServer.take()?.leave() }
 
     /// Sends the request's head on its connection, which calls nobody; mutating, so that the attempt is lent and not copied.
     mutating func sendHead(framing: BodyFraming, handler: any ResponseHandler) {

@@ -69,7 +69,7 @@ final class SharedStore: Sendable {
     /// The versions that wait to be written to the shared store.
     let publications: Guarded<Publications>
     let waitingPromises = Guarded(WaitingPromises())
-    let following: Guarded<Following>
+    let following = Guarded(Following())
     let superseded = Guarded(Superseded())
     let currentRoutes: Guarded<RouteTable?>
     let purges = Guarded((former: PurgeList(countMax: 1024), waiting: PurgeList(countMax: .max)))
@@ -96,7 +96,6 @@ final class SharedStore: Sendable {
         publications = Guarded(Publications(bytesMax: bytesMax))
         names = SharedKeys(prefix: client.settings.keyPrefix, keys: commonKeys)
         node = (0..<8).map { _ in .random(in: 0...255) }
-        following = Guarded(Following())
     }
 
     // MARK: Questions of requests

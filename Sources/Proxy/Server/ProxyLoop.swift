@@ -74,18 +74,15 @@ final class ProxyLoop: Handler {
 
     private func leave(_ listener: Listener, _ core: EventLoop.Core) {
         leaving.append(listener)
-        listener.stop(core) { [unowned self, unowned listener] in left(listener) }
-    }
-
-    private func left(_ listener: Listener) {
-        leaving.removeAll { $0 === listener }
-        reportDrained()
+        listener.stop(core) { [unowned self, unowned listener] in
+            leaving.removeAll { $0 === listener }
+            reportDrained()
+        }
     }
 
     private func reportDrained() {
-        guard leaving.isEmpty, listeners.isEmpty, let onDrained else { return }
-        self.onDrained = nil
-        onDrained()
+        guard leaving.isEmpty, listeners.isEmpty else { return }
+        onDrained.take()?()
     }
 
     // MARK: Ends

@@ -132,11 +132,8 @@ final class HealthProbe: ResponseHandler, Handler {
 
     private func end() {
         core.remove(token)
-        connection?.abort()
-        connection = nil
-        let onEnd = onEnd
-        self.onEnd = nil
-        onEnd?(isGood)
+        connection.take()?.abort()
+        onEnd.take()?(isGood)
     }
 
     // MARK: Events of the connection
