@@ -85,7 +85,6 @@ struct AdminResponse: Sendable {
         self.init(ResponseHead(status: status, headers: headers), Array(text.utf8))
     }
 
-    /// Creates the response to a refused request, in the media type that the client accepts.
     init(_ refusal: AdminRefusal, accept: String?) {
         let rendered = ProblemResponse(status: refusal.status, detail: refusal.detail).rendered(
             accept: accept)

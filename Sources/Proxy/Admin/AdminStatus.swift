@@ -5,9 +5,7 @@ internal import Redis
 internal import Storage
 internal import Synchronization
 
-/// The state of a running proxy, as the admin listener reports it.
-///
-/// Safe from any thread except a loop of the proxy.
+/// The state of a running proxy, as the admin listener reports it; safe from any thread except a loop of the proxy.
 final class AdminStatus: Sendable {
     private struct State: Sendable {
         var context: ProxyContext

@@ -60,7 +60,6 @@ struct RouteReport: Encodable, Sendable {
     let dictionaries: Dictionaries
     let requests: Int
     let deltas: Int
-    /// The responses whose clients had them already (304).
     let notModified: Int
     /// The share of deltas in all others; nil without any.
     let hitRate: Double?
@@ -70,7 +69,6 @@ struct RouteReport: Encodable, Sendable {
     let bytes: BodyBytes
     /// The responses over the route's built dictionary; nil without any.
     let built: SavingsReport.Built?
-    /// The dictionaries that the route learns, by host; nil if it learns none.
     let learned: [SavingsReport.Learned]?
     let slowestCodings: [SlowestCodings.Entry]
 

@@ -33,8 +33,6 @@ final class ClientPeer {
     private let generation: Int
 
     /// Returns the peer of a connection; made on its first request, and on the first after a reload.
-    ///
-    /// - Parameter generation: the number of reloads before the configuration.
     static func of(
         _ connection: ConnectionFacts, trusting networks: [TrustedNetwork], ipv6Prefix: Int, generation: Int
     ) -> ClientPeer {
@@ -124,9 +122,8 @@ final class ClientPeer {
         return share
     }
 
-    /// Returns the address that a client's limits apply to: the peer's own, or the one that trusted peers name.
-    ///
-    /// Nil if a trusted peer names none.
+    /// Returns the address that a client's limits apply to: the peer's own, or the one that trusted peers name; nil if they
+    /// name none.
     func clientAddressForLimits(_ headers: borrowing Headers) -> IPAddress? {
         isTrusted ? ForwardedClient.address(headers, trusting: networks) : address
     }

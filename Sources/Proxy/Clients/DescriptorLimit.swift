@@ -48,7 +48,6 @@ package enum DescriptorLimit {
         let idle: Int
     }
 
-    /// Returns the connections to upstreams that fit beside so many clients.
     static func upstreamShare(descriptors: Int, clients: Int) -> UpstreamShare {
         let left = max(16, descriptors - reserve - min(clients, clientsMax(descriptors: descriptors)))
         return UpstreamShare(requests: left - left / 4, idle: left / 4)

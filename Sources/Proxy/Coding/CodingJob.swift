@@ -230,7 +230,6 @@ extension CodingJob {
         { outcome in reply(result(outcome, isShared: true)) }
     }
 
-    /// Codes the body without a dictionary.
     private func codedPlain() -> Result {
         guard coding != .identity else { return result(coded: nil) }
         let options = EncoderOptions(bodyBytes: bytes.count, level: levels.given(for: coding))

@@ -4,7 +4,6 @@ internal import Redis
 
 /// Settings that are valid one by one, and together have no effect, or one that nobody wants.
 extension Configuration {
-    /// Warns about settings without effect.
     mutating func warnOfNoEffect(_ reader: SettingsReader) {
         var limited = [("limits.client", limits.client.rate)]
         limited += routes.enumerated().map { ("routes[\($0)].limits", $1.limits.rate) }

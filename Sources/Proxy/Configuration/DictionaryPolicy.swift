@@ -24,7 +24,6 @@ package struct DictionaryPolicy: Sendable {
     package var sharedCaches = SharedCaches.avoid
 
     package var builtSource: BuiltDictionary.Source?
-    /// The dictionary for first responses.
     package var built: BuiltDictionary?
     package var revalidate = false
 

@@ -21,7 +21,6 @@ package struct HostPatterns: Sendable, Equatable {
         return "[\(address.text)]"
     }
 
-    /// The patterns as the name of the route has them.
     var text: String { patterns.joined(separator: ",") }
 
     /// Returns true if a text is a host without a port, or `*.` and a domain.

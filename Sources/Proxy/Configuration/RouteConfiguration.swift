@@ -65,7 +65,6 @@ package struct RouteMatch: Sendable {
 
     init(_ patterns: [URLPattern]) { self.patterns = patterns }
 
-    /// The name of the route in metrics, logs and reports.
     var text: String { patterns.map(\.text).joined(separator: ", ") }
 
     var groupNames: [String] {

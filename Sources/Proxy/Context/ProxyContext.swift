@@ -61,7 +61,6 @@ package final class ProxyContext: Sendable {
     package var store: DictionaryStore { shared.store }
     var loopCount: Int { shared.upstreams.loopCount }
     var areDictionariesOff: Bool { shared.dictionariesOff.load(ordering: .relaxed) }
-    /// Logs a message for the operator; safe from any thread.
     var report: @Sendable (OperatorEvent) -> Void { shared.report }
     var linkRegistry: LinkRegistry { shared.linkRegistry }
     var learned: LearnedDictionaries { shared.learned }
@@ -71,7 +70,6 @@ package final class ProxyContext: Sendable {
     var deltas: Deltas { coding.deltas }
     var gain: GainSampler { shared.gain }
     var observer: Observer { shared.observer }
-    /// The memory that this node shares with others; nil for a node of its own.
     var sharedStore: SharedStore? { shared.sharedStore }
 
     /// Removes expired versions, refreshes certificates and has dictionaries learned; called every second.

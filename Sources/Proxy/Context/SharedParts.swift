@@ -14,13 +14,11 @@ final class SharedParts: Sendable {
     let budgets: Budgets
     /// The client of the store that several proxies share, if there is one.
     let redis: RedisClient?
-    /// What the upstreams of all configurations have in common.
     let upstreams: UpstreamGroups.Shared
     let coding: CodingResources
     let gain: GainSampler
     let linkRegistry: LinkRegistry
     let learned: LearnedDictionaries
-    /// Measures what dictionaries would save on observed routes.
     let observer: Observer
     /// The store that this node shares with others; nil for a node of its own.
     let sharedStore: SharedStore?
@@ -29,9 +27,7 @@ final class SharedParts: Sendable {
     let leavingUsers = Guarded(LeavingUsers())
     /// True while the admin switch turns all use, offers and Links off; a start and a reload turn them on.
     let dictionariesOff = Atomic<Bool>(false)
-    /// Limits the error about request loops.
     let loopReminder = Reminder()
-    /// The proxy's own entry of Via.
     let via = Via()
     let connectionCount = ConnectionCount()
     let ticketKeys = TLSTicketKeys()

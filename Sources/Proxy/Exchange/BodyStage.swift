@@ -45,7 +45,6 @@ struct StreamEncoder: ~Copyable {
     /// The bytes of the delta so far; nil without a dictionary.
     var deltaBytes: Int?
 
-    /// Codes a piece; returns the coded bytes, and the time that it took.
     mutating func code(
         _ piece: [UInt8], _ directive: EncoderDirective
     ) throws(CodingError) -> (bytes: [UInt8], nanoseconds: Int) {
@@ -89,7 +88,6 @@ struct EncoderMemory: ~Copyable {
 
 /// The copy of a body that goes out piece by piece, and becomes a version once it is complete.
 struct VersionCopy: ~Copyable {
-    /// The slot in the store's memory for the copy.
     let slot: AdmissionSlot
     /// The body as far as it has come, without the upstream's coding.
     private(set) var bytes: [UInt8] = []

@@ -15,7 +15,6 @@ struct CodingRemoval: ~Copyable {
         case noMemory
     }
 
-    /// The most bytes that one call decodes.
     static let pieceBytes = 256 * 1024
 
     private let decoder: Decoder

@@ -27,7 +27,6 @@ extension Exchange {
         advance()
     }
 
-    /// Notes whether dictionaries are switched off just now.
     func heedSwitch() { facts.dictionarySwitch = switchedOff(on: route) ?? holdoutReason }
 
     /// Returns the reason why no client gets dictionaries of a route just now, or nil.

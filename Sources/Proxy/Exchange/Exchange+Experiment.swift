@@ -27,7 +27,6 @@ extension Exchange {
         return isUnknown ? nil : client.address
     }
 
-    /// The reason against dictionaries for clients that are held out.
     var holdoutReason: Reason? { record.experiment.arm == .heldOut ? .heldOut : nil }
 
     /// Adds `Server-Timing` to a response; the upstream's own stays.

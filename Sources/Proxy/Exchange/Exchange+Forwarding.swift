@@ -72,7 +72,6 @@ extension Exchange {
         if proxy.isLogging { record.requestID = id.indices.map { id[$0] } }
     }
 
-    /// Notes how long the upstream took to respond.
     func noteHeadTime() {
         let elapsed = elapsedMicroseconds
         record.upstreamMicroseconds = elapsed

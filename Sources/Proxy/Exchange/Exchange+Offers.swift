@@ -112,7 +112,6 @@ extension Exchange {
         context.report(.info(DeltaHint.manyVariants(fields: fields).text(route: route.text)))
     }
 
-    /// Returns the reason why browsers do not keep the response; nil if they do.
     func unkeptReason(_ response: UpstreamResponse) -> UnkeptReason? {
         let headers = response.head.headers
         // A 304 need not repeat these fields (RFC 9110 section 15.4.5); then the first response counts.

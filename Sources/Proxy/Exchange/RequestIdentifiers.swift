@@ -62,7 +62,6 @@ enum RequestIdentifiers {
 struct RequestIDGenerator {
     private var state: (UInt64, UInt64, UInt64, UInt64)
 
-    /// Begins with a state that the system draws.
     init() {
         var system = SystemRandomNumberGenerator()
         // All zero is the one state that never changes.

@@ -42,7 +42,6 @@ extension ResponseBody {
         return false
     }
 
-    /// Notes that the upstream's body is complete.
     mutating func receivedEnd(trailers: Headers) {
         self.trailers = trailers
         restartTurn()
@@ -137,7 +136,6 @@ extension ResponseBody {
         asksToFlush = true
     }
 
-    /// Adds a piece to the copy, if there is one and the piece fits.
     mutating func addToCopy(_ piece: Span<UInt8>) {
         guard copy != nil else { return }
         let fits = copy?.append(piece) == true

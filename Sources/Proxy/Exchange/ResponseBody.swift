@@ -55,7 +55,6 @@ struct ResponseBody: ~Copyable {
     var receivedBytes = 0
     /// The trailers of the upstream's body once it has ended.
     var trailers: Headers?
-    /// True if the client gets other bytes than those that the upstream sent.
     var isCodingChanged = false
     /// The length that the client was told, if the last bytes can be told by it.
     var length: UInt64?

@@ -24,7 +24,6 @@ struct ResponseDraft: ~Copyable {
     var framing: BodyFraming
     /// The stored body that this is: the upstream has confirmed it, or it is a dictionary's own URL.
     var stored: Body?
-    /// The reason why the store refused the body, if it did.
     var refusal: AdmissionRefusal?
     /// The id under which the body is offered before it is whole.
     var promisedID: String?

@@ -154,9 +154,7 @@ final class KeptHead: Sendable {
     }
 }
 
-/// A stored response that the upstream is asked about.
-///
-/// Owned by its exchange, on its loop.
+/// A stored response that the upstream is asked about; owned by its exchange, on its loop.
 final class StoredResponse {
     enum BodyState {
         case loading

@@ -117,7 +117,6 @@ final class ReverseProxy: Application, Handler {
         log?.flush()
     }
 
-    /// Flushes the log, closes idle connections, and ends health checks.
     func close() {
         log?.flush()
         upstreams.close()

@@ -167,7 +167,6 @@ struct UploadDecoding: ~Copyable {
 struct RequestUpload: ~Copyable {
     let framing: BodyFraming
     var upstreamFraming: BodyFraming
-    /// The treatment of its content coding.
     let coding: UploadCoding
     /// The decoding of a body in dcz; nil for others, and once nobody needs the rest.
     var decoding: UploadDecoding?

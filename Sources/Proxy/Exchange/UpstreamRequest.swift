@@ -8,7 +8,6 @@ enum UpstreamRequest {
     struct Surroundings {
         let peer: ClientPeer
         let route: Route
-        /// Dictum's own member of Via.
         let via: Via
         /// True while the client's TLS handshake is not complete.
         var isEarly = false

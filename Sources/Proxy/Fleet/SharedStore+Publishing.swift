@@ -35,9 +35,7 @@ struct Publications: Sendable {
     /// The bytes of bodies that may be added without the loss of any.
     var room: Int { bytesMax - bytes }
 
-    /// Adds versions, and returns true if the caller must schedule a write.
-    ///
-    /// The oldest go if there are too many.
+    /// Adds versions, and returns true if the caller must schedule a write; the oldest go if there are too many.
     mutating func add(_ versions: [SharableVersion], now: Int64) -> Bool {
         for version in versions where version.body.count <= SharedRecord.bodyBytesMax {
             guard !version.isInProbation || probation.take(at: Self.probationRate, now: now) == nil else {

@@ -25,7 +25,6 @@ struct AnnouncementLedger: Sendable {
     /// Returns true unless the announcement rests after a judgement.
     func pays(at now: Int) -> Bool { now >= restsUntil }
 
-    /// Returns true if the dictionary may be announced: it is proven to pay, or has credit left.
     func mayAnnounce(at now: Int) -> Bool { pays(at: now) && (isProven || credit.isLeft) }
 
     /// Records the bytes that a client was sent for a fetch after the page, which give credit.

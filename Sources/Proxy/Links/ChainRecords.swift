@@ -26,7 +26,6 @@ struct ChainRecords: Sendable {
         paths.change(chain.hashValue, openedBy: client, fresh: ChainRecord(), change)
     }
 
-    /// Changes the record of a built chain; opens it on behalf of a client if it is missing.
     mutating func changeBuilt(
         _ chain: ChainKey, openedBy client: UInt128, _ change: (inout ChainRecord) -> Void = { _ in }
     ) {

@@ -210,7 +210,6 @@ final class LinkRegistry: Sendable {
         return try? store.admission.admit(candidate, begunAt: begunAt, isOffered: false, now: now)
     }
 
-    /// Returns true if a host may have a built dictionary.
     func hasPlaceForBuilt(of authority: String) -> Bool {
         state.withLock { $0.builtFor.count < Self.builtForMax || $0.builtFor.contains(authority) }
     }

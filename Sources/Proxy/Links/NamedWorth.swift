@@ -49,7 +49,6 @@ package struct NamedWorth: Sendable {
     /// The last plain size per 1,000 bytes of body.
     private(set) var plainPerMille = 200
 
-    /// Creates the worth of a version named now.
     package init(namedAt: Int, lifeSeconds: Int, replacing former: NamedWorth? = nil) {
         self.namedAt = namedAt
         if let former { plainPerMille = former.plainPerMille }

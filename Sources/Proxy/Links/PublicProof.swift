@@ -31,7 +31,6 @@ package struct PublicProof: Sendable {
 
     package init() {}
 
-    /// Returns true if the body has gone to enough clients.
     package func isProven(_ key: Key) -> Bool { clients[key].map { $0.count >= Self.clientsMin } ?? false }
 
     package mutating func record(_ key: Key, to client: UInt128) {

@@ -28,7 +28,6 @@ final class AccessLog {
         if buffer.count >= Self.batchBytes { flush() }
     }
 
-    /// Hands the waiting lines to the sink.
     func flush() {
         guard lines > 0 else { return }
         sink.submit(buffer, lines: lines)

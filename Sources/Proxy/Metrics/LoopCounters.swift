@@ -149,7 +149,6 @@ struct LoopCounters: Sendable {
         Mirror(reflecting: self).children.compactMap { $0.value as? any LoopSeries }
     }
 
-    /// Returns the slowest codings of a route, or of requests without a route.
     func slowest(ofRoute route: Int?, now: Int) -> [SlowestCodings.Entry] {
         slowest.entries(row: row(route), now: now)
     }
@@ -162,7 +161,6 @@ struct LoopCounters: Sendable {
         return series.flatMap { $0.samples(rows) }
     }
 
-    /// Returns the counts of requests, of bytes of bodies and of time in encoders, as samples.
     func bodySamples(routes: [String]) -> [MetricSample] {
         let rows = MetricRows(routes: ["none"] + routes, upstreams: upstreamNames)
         return [requests, bodyBytes, deltaBytes, compressionSeconds].flatMap { $0.samples(rows) }

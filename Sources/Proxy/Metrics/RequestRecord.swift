@@ -135,9 +135,7 @@ enum ExperimentArm: String, CaseIterable, Sendable {
 
 /// The place of a client in the experiment; two bytes, since each record of a request has one.
 struct ExperimentPlace: Sendable, Equatable {
-    /// The number of units, a power of two.
-    ///
-    /// If there are fewer clients, most have a unit of their own.
+    /// The number of units, a power of two; if there are fewer clients, most have a unit of their own.
     static let unitCount = 1024
     /// The place of requests that take no part.
     static let none = ExperimentPlace(code: 0)

@@ -38,9 +38,7 @@ struct ObservationBudget: Sendable {
 
     func observes(_ client: UInt64) -> Bool { client & ((1 << UInt64(halvings)) - 1) == 0 }
 
-    /// Returns true if work may begin.
-    ///
-    /// A little debt is allowed, since the share of clients follows.
+    /// Returns true if work may begin; a little debt is allowed, since the share of clients follows.
     func mayBegin(now: Int64) -> Bool {
         allowance.owes(lessThan: Self.debtNanoseconds, now: now)
     }

@@ -8,9 +8,7 @@ struct ObservedRoutes: Sendable {
         let route: String
         /// The host; empty for the rest of a route.
         let authority: String
-        /// The pattern of the paths; empty for the rest of a route.
-        ///
-        /// Personal paths are not told apart.
+        /// The pattern of the paths, of which personal ones are not told apart; empty for the rest of a route.
         let match: String
     }
 

@@ -45,7 +45,6 @@ final class AdmissionTarget: Sendable {
             isUpstreamMatch: isUpstreamMatch)
     }
 
-    /// Returns the same target with another offer.
     func offering(_ offer: UseAsDictionary?) -> AdmissionTarget {
         AdmissionTarget(
             audience: audience, key: key, isProvisional: isProvisional, offer: offer,

@@ -8,7 +8,6 @@ internal import Storage
 /// private route also the identity that the request has. Look-up, also at other nodes, admission, observation and offers
 /// ask here. A value without I/O.
 struct Entitlement: Sendable {
-    /// The facts of the request.
     var facts: RequestFacts
     var resource: RequestedResource
 
@@ -91,7 +90,6 @@ struct Entitlement: Sendable {
 
     // MARK: The client's proof
 
-    /// True if the client may use dictionaries of this resource.
     var mayUseDictionaries: Bool {
         facts.dictionarySwitch == nil && resource.authority != nil
             && (policy.scope == .public || resource.userScope != nil && mayUseDictionaryOfOneUser)

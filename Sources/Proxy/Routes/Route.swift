@@ -11,18 +11,14 @@ final class Route: Sendable {
     let index: Int?
     let match: RouteMatch
     let text: String
-    /// The upstream, or nil if there is none for the route.
     let upstream: UpstreamGroup?
     let acceptEncoding: Configuration.Upstream.AcceptEncodingMode
-    /// The start of the path that the upstream does not get, or nil.
     let prefix: PathPrefix?
     let requestEdits: FieldEdits?
     let responseEdits: FieldEdits?
     /// The settings that decide which resource of the upstream a URL stands for; empty if there are none.
     let source: String
-    /// The maximum size of a request body.
     let requestBodyMax: Int
-    /// The request rate per client, or nil.
     let rateLimit: RateLimit?
     /// True if the route protects something: it has limits, changes to fields, a prefix, or an upstream of its own.
     let guards: Bool
@@ -38,7 +34,6 @@ final class Route: Sendable {
     let sharedCaches: DictionaryPolicy.SharedCaches?
     /// The parameters that replace those of its responses' priorities, if any.
     let priority: Priority?
-    /// The announcements of other paths' dictionaries by this route's documents.
     let announcement: Announcement
     /// The way offers are delivered, or nil if dictionaries are off.
     let delivery: DictionaryPolicy.Delivery?

@@ -57,7 +57,6 @@ extension Purge {
 }
 
 extension RoutePolicy {
-    /// Returns true if the route admits bodies of this type and size.
     fileprivate func admits(_ version: Version) -> Bool {
         types.contains(version.contentType) && version.bytes >= max(1, bodyBytesMin)
             && version.bytes <= bodyBytesMax

@@ -57,9 +57,7 @@ struct Gain: Sendable, Equatable {
     }
 }
 
-/// The savings of a route's deltas, against the best coding without a dictionary.
-///
-/// `GainSampler` keeps one per route.
+/// The savings of a route's deltas, against the best coding without a dictionary; `GainSampler` keeps one per route.
 struct RouteGain: Sendable {
     struct Report: Sendable, Equatable {
         /// The deltas since the last report, with the number of their samples.

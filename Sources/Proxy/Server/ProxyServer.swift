@@ -4,9 +4,7 @@ internal import Primitives
 internal import Redis
 package import Storage
 
-/// A running proxy with its loops, its listeners and its store.
-///
-/// Safe from any thread except a loop.
+/// A running proxy with its loops, its listeners and its store; safe from any thread except a loop.
 package final class ProxyServer: Sendable {
     /// A loop and the handler that owns what runs there.
     struct LoopPart<Owner: Handler & SendableMetatype>: Sendable {
@@ -108,7 +106,6 @@ package final class ProxyServer: Sendable {
         guard case .ip? = adminEndpoint else { return nil }
         return adminEndpoint.map { $0.urlText + "/" }
     }
-    /// The address of the admin listener, if any.
     var adminEndpoint: Endpoint? { state.withLock { $0.adminEndpoint } }
 
     // MARK: Starting

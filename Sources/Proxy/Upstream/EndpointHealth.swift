@@ -39,7 +39,6 @@ struct EndpointHealth: Sendable, Equatable {
     private var isChecked = false
     private var contraryChecks = 0
 
-    /// True if the address has no failures and is in use.
     var isSpotless: Bool { failures == 0 && !isCheckedOut }
     var isOut: Bool { backOff != nil || isCheckedOut }
 

@@ -26,7 +26,6 @@ final class LoopUpstream {
     /// The system has some 28,000 ports for connections to one address.
     private static let requestsPerAddress = 20_000
 
-    /// The number of requests for which there are ports.
     var portsMax: Int { Self.requestsPerAddress * members.count }
 
     /// True if the balancer counts requests in progress.
@@ -38,9 +37,7 @@ final class LoopUpstream {
         refresh(group)
     }
 
-    /// Adopts the current addresses.
-    ///
-    /// Does nothing if the directory already has those of a newer configuration.
+    /// Adopts the current addresses, unless the directory already has those of a newer configuration.
     func refresh(_ group: UpstreamGroup) {
         guard let servers = group.servers else { return }
         members = servers.map { LoopAddress($0, connections.targetPool(for: $0.target)) }

@@ -1,8 +1,6 @@
 internal import HTTP
 
-/// Decides whether a failed request may be sent again (RFC 9110 section 9.2.2).
-///
-/// Pure.
+/// Decides whether a failed request may be sent again (RFC 9110 section 9.2.2): pure functions.
 enum RetryRule {
     struct Attempt: Equatable {
         let error: UpstreamError

@@ -50,9 +50,7 @@ final class UpstreamDirectory: Sendable {
         state.withLock { $0 = State(urls: urls, servers: servers) }
     }
 
-    /// Resolves all names again; returns nil if the URLs have been replaced meanwhile.
-    ///
-    /// Blocks.
+    /// Resolves all names again, which blocks; returns nil if the URLs have been replaced meanwhile.
     func refresh() -> Refreshed? {
         let former = state.withLock { $0 }
         let found = resolve(former.urls)
@@ -104,9 +102,7 @@ final class UpstreamDirectory: Sendable {
 
 /// Resolves host names; replaceable for tests.
 package struct NameResolver: Sendable {
-    /// Returns the addresses of a host, best first.
-    ///
-    /// May block.
+    /// Returns the addresses of a host, best first; may block.
     let addresses: @Sendable (_ host: String, _ port: UInt16) -> [Endpoint]
 
     /// The system's resolver: `/etc/hosts`, DNS, and its other sources.

@@ -22,7 +22,6 @@ final class UpstreamGroup: Sendable {
     let authority: String
     /// The fields of a response; five times as many as of a request, whose sender is a stranger.
     private static let fieldCountMax = 1_000
-    /// Logs a message for the operator; safe from any thread.
     let report: @Sendable (OperatorEvent) -> Void
 
     /// - Parameters:

@@ -27,7 +27,6 @@ final class UpstreamPlaces: Sendable {
         /// True if there is no other upstream to leave places for.
         let isOnlyUpstream: Bool
 
-        /// True if both ask for the same client at the same upstream.
         func isLike(_ other: Demand) -> Bool { client === other.client && upstream === other.upstream }
     }
 
@@ -65,7 +64,6 @@ final class UpstreamPlaces: Sendable {
         grant { $0.limits = limits }
     }
 
-    /// The requests with a place, those that wait, and all places.
     struct Counts: Sendable {
         let taken, waiting, max: Int
     }

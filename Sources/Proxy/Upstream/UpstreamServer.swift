@@ -44,7 +44,6 @@ final class UpstreamServer: Sendable {
 
     /// True while the address gets requests.
     var isHealthy: Bool { summary.load(ordering: .relaxed) != 2 }
-    /// True while health checks exclude the address.
     var isCheckedOut: Bool { health.withLock { $0.isCheckedOut } }
 
     func standing(now: Int64) -> EndpointHealth.Standing {
@@ -56,7 +55,6 @@ final class UpstreamServer: Sendable {
         health.withLock { $0.beginTrial(now: now) }
     }
 
-    /// Records a response that has begun.
     func succeeded() -> EndpointHealth.Change? {
         guard summary.load(ordering: .relaxed) != 0 else { return nil }
         return change { $0.succeeded() }
