@@ -69,7 +69,6 @@ final class ClientRates: Sendable {
     private static let partCount = 16
     private let parts: [Guarded<FadingTable<UInt128, TokenBucket>>]
 
-    /// Creates a table for at most `clientsMax` clients.
     init(clientsMax: Int = 262_144) {
         parts = (0..<Self.partCount).map { _ in Guarded(FadingTable(countMax: clientsMax / Self.partCount)) }
     }

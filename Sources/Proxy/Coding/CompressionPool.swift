@@ -34,7 +34,6 @@ final class CompressionPool: Sendable {
         crowdedQueues = (0..<max(1, width)).map { Queue("dictum.compression.crowded.\($0)") }
     }
 
-    /// The bytes of all bodies that wait or are in work.
     var waitingBytes: Int { Self.waitingBytes(of: queues) + Self.waitingBytes(of: crowdedQueues) }
 
     private static func waitingBytes(of queues: [Queue]) -> Int { queues.reduce(0) { $0 + $1.waitingBytes } }

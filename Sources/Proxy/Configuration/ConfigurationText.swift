@@ -8,7 +8,6 @@ struct ConfigurationText {
     static let sizeMax = 1 << 20
     /// The maximum nesting depth; the settings need five.
     private static let depthMax = 32
-    /// The maximum number of repeated keys to report.
     private static let repeatedKeysMax = 64
 
     private static let noAliases =

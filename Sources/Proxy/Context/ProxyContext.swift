@@ -30,7 +30,6 @@ package final class ProxyContext: Sendable {
     let rateLimit: RateLimit?
     /// The totals of the experiment, if there is one; a reload with the same settings continues it.
     let experiment: ExperimentTotals?
-    /// True if some responses carry Server-Timing.
     let addsServerTiming: Bool
 
     /// Creates the context of a start or, after a former one, of a reload; its upstreams are adopted later.
@@ -81,7 +80,6 @@ package final class ProxyContext: Sendable {
         }
     }
 
-    /// The present settings for dictionaries that are learned.
     var learningTerms: LearnedDictionaries.Terms {
         .init(
             routes: routes, isOn: configuration.dictionariesOn && !areDictionariesOff,

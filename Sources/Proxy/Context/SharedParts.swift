@@ -137,7 +137,6 @@ final class Via: Sendable {
         }
     }
 
-    /// Returns the line for a request that came in this version.
     func line(receivedBy version: HTTPVersion) -> Headers { lines[version.rawValue] }
 
     /// Returns true if a request has been forwarded by this process before.

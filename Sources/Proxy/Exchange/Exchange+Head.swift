@@ -165,7 +165,6 @@ extension Exchange {
         variation(for: entitlement.audience(of: response))
     }
 
-    /// Returns the request fields that a response for an audience varies by.
     func variation(for audience: Audience) -> ResponseEdits.Variation {
         guard let sharedCaches = route.sharedCaches else { return .encoding }
         let isOverPublic = dictionary.version.map { $0.chainKey.scope == .public } ?? true

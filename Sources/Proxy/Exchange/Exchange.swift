@@ -26,7 +26,6 @@ final class Exchange: Handler {
     let isTwin: Bool
     /// True if the client gains by fetching the twin URL again.
     var isTwinDue = false
-    /// The stored response that the upstream is asked about.
     var storedResponse: StoredResponse?
     /// Why the request waits for a place.
     var shortage = UpstreamPlaces.Shortage.upstream

@@ -43,7 +43,6 @@ final class GainSampler: Sendable {
 
     var totals: [String: Gain] { gains.withLock { $0.mapValues(\.total) } }
 
-    /// The total of one route, or nil without deltas.
     func total(of route: String) -> Gain? { gains.withLock { $0[route]?.total } }
 
     func count(of route: String, bodyBytes: Int, deltaBytes: Int) {
