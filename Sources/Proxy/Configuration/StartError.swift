@@ -46,15 +46,13 @@ package enum StartError: Error, Equatable, CustomStringConvertible {
         case .unclaimedSockets(let sockets):
             "started with sockets that are in no listener: \(sockets.joined(separator: ", ")); add their addresses to "
                 + "`listeners`, as the socket unit has them, or take them out of that"
-        case .wrongInheritance(let why):
-            why
         case .unknownUpstream(let host, let setting):
             "the upstream's name \(host) has no address; check `\(setting).urls` and the name service"
         case .ownUpstream(let url, let listener, let setting):
             "the upstream \(url) leads to \(listener), where this proxy itself listens; check `\(setting).urls` and `listeners`"
         case .accessLog(let path, let why):
             "cannot open the access log \(path): \(why); check `log.access.file`"
-        case .store(let why):
+        case .wrongInheritance(let why), .store(let why):
             why
         case .needsRestart(let settings):
             "a change of \(settings.joined(separator: ", ")) needs a restart"

@@ -70,7 +70,7 @@ extension Exchange {
     ///
     /// The offer stays as long as no body of the chain is proven to be public.
     func offerByLink(_ edits: inout ResponseEdits, _ response: UpstreamResponse, _ target: AdmissionTarget) {
-        guard response.offerForm == .link, let dictionary = route.dictionary,
+        guard response.offerForm == .link, target.offer != nil, let dictionary = route.dictionary,
             let named = context.linkRegistry.named(
                 target.key.chainKey, variant: target.key.variant, index: proxy.index,
                 lifeSeconds: dictionary.linkLifeSeconds, now: SystemClock.unixSeconds)

@@ -54,9 +54,7 @@ extension Exchange {
             coding: isCoded ? decision.coding : .identity, isCodingChanged: isCoded || body.isDecoded)
         if isCopied, isLongEnough(draft, heldBytes: heldBytes) { promiseOffer(&edits, &draft) }
         // A Link names a version that is there already.
-        if let target = draft.response.target, target.offer != nil {
-            offerByLink(&edits, draft.response, target)
-        }
+        if let target = draft.response.target { offerByLink(&edits, draft.response, target) }
         if isCoded, decision.coding.usesDictionary {
             noteTwinDue(draft.response, deltaBytes: dictionary.version?.lastDeltaBytes)
         }

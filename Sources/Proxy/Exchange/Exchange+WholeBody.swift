@@ -200,9 +200,7 @@ extension Exchange {
             edits.offer = admit(candidate, &draft)
             if edits.offer != nil { notePublic(body, draft.response) }
             // A Link names an older version, so it goes out also while this body has to wait.
-            if let target = draft.response.target, target.offer != nil {
-                offerByLink(&edits, draft.response, target)
-            }
+            if let target = draft.response.target { offerByLink(&edits, draft.response, target) }
         }
         shapeHead(edits, &draft.response)
         if isNotModified(draft.response, tag: edits.etag) {
