@@ -116,7 +116,7 @@ final class LearningRun: Sendable {
         guard
             let version = owner.registry.version(
                 with: best, as: VersionKey(learnedFor: order.chain), order.route.admission, begunAt: begunAt,
-                index: index, now: now),
+                now: now),
             owner.registry.named(
                 version, index: index, lifeSeconds: order.route.dictionary?.linkLifeSeconds ?? 0, now: now
             ) != nil

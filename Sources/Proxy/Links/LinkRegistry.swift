@@ -193,14 +193,13 @@ final class LinkRegistry: Sendable {
     ) -> Version? {
         guard let body = built.body else { return index.learned(of: chain) }
         return index.version(chain: chain, digest: body.digest)
-            ?? version(with: body, as: VersionKey(builtOf: chain), policy, index: index, now: now)
+            ?? version(with: body, as: VersionKey(builtOf: chain), policy, now: now)
     }
 
     /// Returns the version of a built dictionary with this body, and admits it where it is missing; nil if the store has no
     /// place for it, or a purge that came after `begunAt` (microseconds since 1970) includes it.
     func version(
-        with body: Body, as key: VersionKey, _ policy: AdmissionPolicy, begunAt: Int64? = nil,
-        index: DictionaryIndex.Reader, now: Int
+        with body: Body, as key: VersionKey, _ policy: AdmissionPolicy, begunAt: Int64? = nil, now: Int
     ) -> Version? {
         let authority = key.chainKey.authority
         guard hasPlaceForBuilt(of: authority) else { return nil }

@@ -130,14 +130,12 @@ internal import Testing
 
     @Test func `hosts beyond sixty-four get no built dictionary, and the first ones keep theirs`() throws {
         let proxy = try TestProxy(json(Feed.bytes(version: 0, items: 10)))
-        let (store, registry) = (proxy.server.context.store, proxy.server.context.linkRegistry)
+        let registry = proxy.server.context.linkRegistry
         let now = SystemClock.unixSeconds
         let hasOne = (0..<65).map { number in
             let built = ChainKey(authority: "h\(number).test", match: "/*")
             return registry.version(
-                with: body, as: VersionKey(builtOf: built), AdmissionPolicy(), index: store.reader(), now: now
-            )
-                != nil
+                with: body, as: VersionKey(builtOf: built), AdmissionPolicy(), now: now) != nil
         }
         #expect(hasOne.firstIndex(of: false) == 64)
         let hosts = ["h0.test", "h63.test", "h64.test"].filter { registry.hasPlaceForBuilt(of: $0) }
@@ -219,8 +217,7 @@ internal import Testing
         let built = chain("/items/*")
         let version = try #require(
             registry.version(
-                with: body, as: VersionKey(builtOf: built), AdmissionPolicy(), index: context.store.reader(),
-                now: now))
+                with: body, as: VersionKey(builtOf: built), AdmissionPolicy(), now: now))
         _ = registry.named(version, index: context.store.reader(), lifeSeconds: 86_400, now: now)
         for client in 0..<32 as Range<UInt128> {
             registry.recordFirst(of: built, over: nil, bodyBytes: 1_000, sentBytes: plain, client: client)
