@@ -41,8 +41,7 @@ final class AdminStatus: Sendable {
     var unreadiness: String? {
         if state.withLock({ $0.isDraining }) { return "draining" }
         // Only health checks count here. If failed requests counted, no request would arrive to find the upstream
-        // recovered.
-        // As long as one upstream works, its routes want their requests.
+        // recovered. As long as one upstream works, its routes want their requests.
         return context.upstreams.servers.allSatisfy(\.isCheckedOut)
             ? "no upstream passes its health check" : nil
     }

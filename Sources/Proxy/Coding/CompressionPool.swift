@@ -6,8 +6,7 @@ internal import Synchronization
 /// under way ask for on as many others, so that nobody else waits behind them.
 ///
 /// The queues are serial because Dispatch starts more and more threads for a blocked concurrent queue. The bytes that
-/// wait are bounded: a job without a place is refused at once, and its response gets a cheaper coding instead of a
-/// delay.
+/// wait are bounded: a job without a place is refused at once, and its response gets a cheaper coding instead of a delay.
 final class CompressionPool: Sendable {
     fileprivate final class Queue: Sendable {
         let serial: DispatchQueue

@@ -13,8 +13,7 @@ extension Configuration {
             let isFree = if case .tcp(_, port: 0) = address { true } else { false }
             if isFree, name == "admin" { continue }
             let node = reader.node(of: name + ".address")
-            // The default stands in for an address that could not be read; that address has been reported
-            // already.
+            // The default stands in for an address that could not be read; that address has been reported already.
             if let node, reader.hasProblem(inLine: node.position.line) { continue }
             let twin = takers.first { $0.address == address }
             // With reuse_port the later one is opened beside the others.
@@ -200,8 +199,7 @@ extension Configuration {
 }
 
 extension String {
-    /// True if the text contains what only regular expressions need; parentheses are a legitimate part of
-    /// patterns.
+    /// True if the text contains what only regular expressions need; parentheses are a legitimate part of patterns.
     fileprivate var readsLikeRegularExpression: Bool {
         !contains("(") && (contains("/.*") || hasSuffix("$"))
     }

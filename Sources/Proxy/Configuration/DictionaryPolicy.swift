@@ -41,8 +41,7 @@ package struct DictionaryPolicy: Sendable {
         case noStore
     }
 
-    /// The URLs that a personal response covers without `identity`: only its own path, since the id binds it to
-    /// that.
+    /// The URLs that a personal response covers without `identity`: only its own path, since the id binds it to that.
     var personalCovers: Covers {
         switch covers {
         case .path, .operation: covers

@@ -18,8 +18,7 @@ enum FormerKeys {
 
     /// Returns what to do about a key; nil if it never was one.
     ///
-    /// - Parameters:
-    ///   - path: The dotted path of the key, such as `routes[1].dictionary.versions`.
+    /// - Parameter path: The dotted path of the key, such as `routes[1].dictionary.versions`.
     static func help(_ key: String, path: String) -> String? {
         let section = path.split(separator: ".").dropLast().last?.prefix { $0 != "[" } ?? ""
         return texts["\(section).\(key)"] ?? texts[key]

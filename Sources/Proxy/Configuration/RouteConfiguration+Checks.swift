@@ -106,8 +106,7 @@ extension SettingType where Value == URLPattern {
         expectation: expectedPattern,
         read: { node, reader in
             guard let text = reader.text(node, expected: expectedPattern) else { return nil }
-            // A relative pattern would depend on the URL it is resolved against; it often comes from a location
-            // of nginx.
+            // A relative pattern would depend on the URL it is resolved against; it often comes from a location of nginx.
             guard beginsAtRoot(text) else {
                 let expected = relativeText(of: node).map { "\"/\($0)\"" } ?? expectedPattern
                 reader.reportUnexpected(node, expected: expected, because: "it does not begin with /")

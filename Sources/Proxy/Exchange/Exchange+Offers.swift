@@ -39,8 +39,7 @@ extension Exchange {
     }
 
     func offerForm(_ response: UpstreamResponse, for audience: Audience) -> OfferForm {
-        // Links never name a dictionary that needs an id.
-        // Nor is a response to content what their URL stands for.
+        // Links never name a dictionary that needs an id. Nor is a response to content what their URL stands for.
         guard audience == .public, !isTwin, isGetOrHead else { return .inBand }
         switch route.delivery {
         case nil, .inBand?: return .inBand

@@ -37,9 +37,8 @@ struct MetricSample: Sendable, Equatable {
 
     /// Returns the samples of a histogram of times.
     ///
-    /// - Parameters:
-    ///   - counts: The number of times between each bound and the one before it, then the number beyond the last bound. Bounds
-    ///     are in microseconds.
+    /// - Parameter counts: The number of times between each bound and the one before it, then the number beyond the last bound.
+    ///   Bounds are in microseconds.
     static func histogram(
         _ metric: Metric, _ labels: [String], _ counts: some Sequence<Int>, bounds: [Int],
         sumMicroseconds: Int
