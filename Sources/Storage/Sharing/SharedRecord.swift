@@ -12,7 +12,6 @@ package struct SharedRecord: Sendable {
     package let body: Body
 
     package var url: String { facts.url }
-    package var contentType: String? { facts.traits.contentType }
     package var digest: Digest { facts.digest }
 
     package static let bodyBytesMax = 12 << 20
