@@ -29,9 +29,7 @@ package struct RedisCommand: Sendable, Equatable {
         bytes.append(argument.span)
         bytes.append("\r\n")
     }
-}
 
-extension RedisCommand {
     package static func get(_ key: [UInt8]) -> RedisCommand { RedisCommand("GET", [key]) }
 
     package static func getAll(_ keys: [[UInt8]]) -> RedisCommand { RedisCommand("MGET", keys) }

@@ -30,11 +30,9 @@ package struct SharedRecord: Sendable {
         case whole = 0
         case zstd = 1
     }
-}
 
-// MARK: Writing
+    // MARK: Writing
 
-extension SharedRecord {
     /// Returns the record as values of the shared store, the first with the head; nil if the body is too large or cannot
     /// be sealed.
     package func values(named name: SharedName, keys: StoreKeys?) -> [[UInt8]]? {
