@@ -44,7 +44,6 @@ struct PrioritySignals: Sendable {
     }
 }
 
-/// The priority by which one response is scheduled.
 struct ResponsePriority: Sendable {
     var asked = Priority()
     /// The parameters that the response's own field has, which count where they differ (RFC 9218 section 8).

@@ -2,7 +2,6 @@ internal import Primitives
 
 /// A command in the form of the wire: an array of bulk strings.
 package struct RedisCommand: Sendable, Equatable {
-    /// The bytes to send.
     package let bytes: [UInt8]
     package let name: String
 

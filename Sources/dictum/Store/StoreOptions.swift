@@ -20,7 +20,6 @@ struct StoreSource: ParsableArguments {
         guard config == nil || store == nil else { throw ValidationError(Self.expectation) }
     }
 
-    /// Opens the store while `work` runs.
     func use(_ work: (OpenedStore) throws -> Void) throws {
         let configuration = try readConfiguration()
         try OpenedStore.use(configuration?.store.path ?? store ?? "", configuration, work)

@@ -154,7 +154,6 @@ struct PendingWrites: Sendable {
         change(id) { if $0.renewal == nil { $0.lastWanted = lastWanted } }
     }
 
-    /// Pins a row until some second.
     mutating func pin(_ id: Int64, until second: Int) {
         makeDue(id)
         change(id) { $0.pinnedUntil = second }
