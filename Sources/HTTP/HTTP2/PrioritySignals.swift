@@ -49,8 +49,6 @@ struct ResponsePriority: Sendable {
     /// The parameters that the response's own field has, which count where they differ (RFC 9218 section 8).
     private var correction = Priority()
 
-    init() {}
-
     var effective: Priority { correction.merged(over: asked) }
 
     /// Notes the response's own field; returns true if that changes the priority.
