@@ -4,7 +4,6 @@ internal import Foundation
 internal import Proxy
 internal import Storage
 
-/// The clients that an estimate assumes.
 struct ClientMix: ExpressibleByArgument, Sendable {
     static let apps = ClientMix(name: "apps", groups: SimulatedClients.pollers)
     static let browsers = ClientMix(name: "browsers", groups: SimulatedClients.viewers)

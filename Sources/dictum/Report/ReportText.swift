@@ -93,7 +93,6 @@ enum ReportText {
     /// The least seconds from which a day is extrapolated.
     private static let leastSeconds = 3_600.0
 
-    /// Extrapolates to a day.
     static func perDay(_ observed: SavingsReport.Observed) -> String {
         guard observed.seconds >= leastSeconds else {
             return

@@ -135,7 +135,6 @@ struct OpenedStore {
         configuration.map { RouteTable($0).makes }
     }
 
-    /// Returns the versions that meet every condition.
     func versions(_ conditions: ConditionOptions) throws -> [Version] {
         let purge = try conditions.purge(configuration)
         return try catalogue.versions().filter(purge.includes)
