@@ -111,11 +111,9 @@ package struct IgnoredCookies: Sendable {
         // Names of cookies are case-sensitive: RFC 6265 section 5.4 sends them as they were set.
         for known in names where Self.equals(known, name, in: line) { return true }
         guard value.count <= Self.valueBytesMax else { return false }
-        for pattern in patterns
-        where Self.matches(pattern.name, name, in: line) && Self.matches(pattern.value, value, in: line) {
-            return true
+        return patterns.contains { pattern in
+            Self.matches(pattern.name, name, in: line) && Self.matches(pattern.value, value, in: line)
         }
-        return false
     }
 
     private static func equals(_ known: [UInt8], _ range: Range<Int>, in line: Span<UInt8>) -> Bool {
