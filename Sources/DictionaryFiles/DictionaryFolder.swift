@@ -28,7 +28,6 @@ struct DictionaryFolder: Sendable {
     /// False once the user's dictionaries have been removed.
     var exists: Bool { files.status() != nil }
 
-    /// Returns the records of all dictionaries.
     mutating func records() -> [ClientRecord] {
         let change = files.status()?.changedAt
         if change == nil || change != listedChange { list(after: change) }

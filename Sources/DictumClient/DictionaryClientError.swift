@@ -33,9 +33,7 @@ public enum DictionaryClientError: Error, Equatable, Sendable, CustomStringConve
             "cannot preload the dictionary (\(cause)): expected a file with content within the limits, and a match without regular expressions"
         }
     }
-}
 
-extension DictionaryClientError {
     /// Makes the error for the app of a decoder's.
     init(_ error: CodingError, bodyBytesMax: Int) {
         self = error.stage == .limit ? .tooLarge(limit: bodyBytesMax) : .undecodable("\(error)")

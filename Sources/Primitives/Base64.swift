@@ -81,7 +81,6 @@
         return bits
     }
 
-    /// Returns the value of a character, nil if it is not in the alphabet.
     @inlinable
     package static func value(of character: UInt8, in alphabet: Alphabet) -> UInt32? {
         switch character {

@@ -53,11 +53,9 @@ package enum HTTPDate {
         output.append(0x30 + UInt8(truncatingIfNeeded: number / 10))
         output.append(0x30 + UInt8(truncatingIfNeeded: number % 10))
     }
-}
 
-// MARK: - Reading
+    // MARK: Reading
 
-extension HTTPDate {
     /// Returns the time of an IMF-fixdate or of the obsolete RFC 850 and asctime forms; nil for other text.
     ///
     /// A two-digit year that would be more than 50 years after `now` is in the past. The day's name is not compared

@@ -32,7 +32,6 @@ extension StringProtocol {
 #endif
 
 extension [UInt8] {
-    /// Makes a copy of a span.
     @inlinable
     package init(copying bytes: Span<UInt8>) {
         self = []

@@ -74,7 +74,7 @@ struct FetchCommand: ParsableCommand {
         let deadline = FetchDeadline(seconds: maxTime)
         var (fetched, fetcher) = try fetch(until: deadline)
         let isFailure = fail && fetched.report.status >= 400
-        if !isFailure { try write(fetched.body) }
+        if !isFailure, output != nil || !json { try OutputFile.write(fetched.body, toFile: output ?? "-") }
         fetcher.followLinks(of: &fetched, until: deadline)
         StandardError.write("dictum: \(fetched.line)")
         if json { try StandardOutput.write(OutputFormat.json(fetched.report)) }
@@ -107,11 +107,6 @@ struct FetchCommand: ParsableCommand {
         (fetcher.fields, fetcher.content) = (target.fields, target.content)
         (fetcher.accepted, fetcher.isVerbose) = (accept, verbose)
         return fetcher
-    }
-
-    private func write(_ body: [UInt8]) throws(CommandError) {
-        guard output != nil || !json else { return }
-        try OutputFile.write(body, toFile: output ?? "-")
     }
 
     /// Returns `$XDG_CACHE_HOME/dictum` if that is absolute, else `~/.cache/dictum` (XDG Base Directory

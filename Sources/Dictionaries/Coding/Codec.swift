@@ -117,7 +117,7 @@ package enum DictionaryHeader {
 }
 
 /// A failure to code or decode a body; nothing more from the same stream can be trusted.
-package struct CodingError: Error, Hashable, Sendable {
+package struct CodingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The stage of a stream's life at which it failed.
     package enum Stage: String, Sendable {
         /// The codec could not be made: no memory, or options that do not fit together.
@@ -144,9 +144,7 @@ package struct CodingError: Error, Hashable, Sendable {
         self.stage = stage
         self.message = message
     }
-}
 
-extension CodingError: CustomStringConvertible {
     /// The failure as one line for a log.
     package var description: String { "\(coding.token) \(stage.rawValue): \(message)" }
 }

@@ -77,7 +77,7 @@ struct ZstdSettings {
         try set(ZSTD_c_checksumFlag, 1)
         // Chromium refuses a frame of more than 8 MiB that states its size and no window; smaller frames may state
         // it.
-        try set(ZSTD_c_contentSizeFlag, writesContentSize ? 1 : 0)
+        try set(ZSTD_c_contentSizeFlag, (bodyBytes ?? .max) <= 1 << DictionaryFit.zstdWindowLogMax ? 1 : 0)
         // Raw content has no identifier (RFC 8878 section 5).
         try set(ZSTD_c_dictIDFlag, 0)
         // The tables of a prepared dictionary are searched in place, for bodies of any size. Copying them first
@@ -100,11 +100,6 @@ struct ZstdSettings {
         try set(ZSTD_c_ldmMinMatch, 64)
         try set(ZSTD_c_ldmBucketSizeLog, 3)
         try set(ZSTD_c_ldmHashRateLog, 7)
-    }
-
-    private var writesContentSize: Bool {
-        guard let bodyBytes else { return false }
-        return bodyBytes <= 1 << DictionaryFit.zstdWindowLogMax
     }
 
     /// The peak memory of a context with these settings, by the library's own count.

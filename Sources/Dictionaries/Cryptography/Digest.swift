@@ -1,7 +1,7 @@
 internal import Primitives
 
 /// The SHA-256 of a body, which names a dictionary (RFC 9842 section 2.2).
-package struct Digest: Hashable, Sendable {
+package struct Digest: Hashable, Sendable, CustomStringConvertible {
     package static let byteCount = 32
 
     // Big-endian words, inline, so that a digest as a key of tables needs no allocation of its own.
@@ -79,8 +79,6 @@ package struct Digest: Hashable, Sendable {
 
     /// The 43 characters of base64url without padding, for paths.
     package var base64URL: String { Base64.encodeURL(bytes) }
-}
 
-extension Digest: CustomStringConvertible {
     package var description: String { hex }
 }

@@ -98,7 +98,6 @@ package enum ContentCoding: String, CaseIterable, Sendable {
     package func hash(into hasher: inout Hasher) { hasher.combine(index) }
 }
 
-/// The upstream's coding of a response.
 package enum UpstreamCoding: Equatable, Sendable {
     case none
     /// One coding that Dictum can undo: gzip, br or zstd.

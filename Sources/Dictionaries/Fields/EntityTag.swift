@@ -51,11 +51,6 @@ extension EntityTag {
         return .tags(tags, isWhole: isWhole)
     }
 
-    private struct Position {
-        let opaque: Range<Int>
-        let isWeak: Bool
-    }
-
     private static func collect(from text: Span<UInt8>, into tags: inout [EntityTag]) -> Bool {
         var offset = 0
         while offset < text.count {
@@ -74,7 +69,7 @@ extension EntityTag {
     }
 
     /// Reads `entity-tag = [ %s"W/" ] DQUOTE *etagc DQUOTE`: the tag may contain commas, and W is upper case.
-    private static func read(from start: Int, in text: Span<UInt8>) -> Position? {
+    private static func read(from start: Int, in text: Span<UInt8>) -> (opaque: Range<Int>, isWeak: Bool)? {
         var offset = start
         var isWeak = false
         if offset + 1 < text.count, text[offset] == UInt8(ascii: "W"), text[offset + 1] == UInt8(ascii: "/") {
@@ -88,7 +83,7 @@ extension EntityTag {
             end += 1
         }
         guard end < text.count else { return nil }
-        return Position(opaque: offset..<end + 1, isWeak: isWeak)
+        return (offset..<end + 1, isWeak)
     }
 }
 

@@ -91,7 +91,6 @@ package struct DictionaryPath: Hashable, Sendable {
         self.digest = digest
     }
 
-    /// Returns the twin URL of a path and query.
     package static func twin(of pathAndQuery: String) -> String {
         "\(pathAndQuery)\(pathAndQuery.contains("?") ? "&" : "?")\(twinMarker)"
     }

@@ -1,12 +1,10 @@
 /// The form in which URLs write the fixed text of patterns: percent-encoded, dot segments resolved (URL Standard,
 /// "URL parsing").
 enum CanonicalText {
-    /// Returns the text of a path in that form.
     static func pathname(_ text: [Unicode.Scalar]) -> [UInt8] {
         removingDotSegments(encoded(text, where: isEncodedInPath))
     }
 
-    /// Returns the text of a query in that form.
     static func search(_ text: [Unicode.Scalar]) -> [UInt8] {
         encoded(text, where: isEncodedInQuery)
     }

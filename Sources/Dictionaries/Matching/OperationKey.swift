@@ -5,7 +5,6 @@ internal import Primitives
 /// They stand in the query, and then the `match` of an offer has them, or in a JSON body, and then they are a part of the
 /// variant (`RequestOperation`).
 package struct OperationKey: Equatable, Sendable {
-    /// The maximum number of members.
     package static let membersMax = 8
 
     /// The names from the outermost object to each member's value; a query has the first name.

@@ -6,17 +6,12 @@ internal import Primitives
 /// `_ga_*=GS#.*`. In both halves `#` stands for one or more digits and `*` for any characters. Every pattern has a
 /// shape, since a name that only begins like a known one may be a session's.
 package struct IgnoredCookies: Sendable {
-    /// A pattern of names, and the shape of their values.
-    private struct CookiePattern {
-        let name: [UInt8]
-        let value: [UInt8]
-    }
-
     /// The maximum length of a value; a longer one has no shape.
     private static let valueBytesMax = 4096
 
     private var names: [[UInt8]] = []
-    private var patterns: [CookiePattern] = []
+    /// Patterns of names, and the shapes of their values.
+    private var patterns: [(name: [UInt8], value: [UInt8])] = []
 
     /// The cookies that browsers send to any site that embeds a well-known analytics or advertising script.
     package static let defaults =
@@ -49,7 +44,7 @@ package struct IgnoredCookies: Sendable {
             if parts.count == 1 {
                 names.append(Array(parts[0]))
             } else {
-                patterns.append(CookiePattern(name: Array(parts[0]), value: Array(parts[1])))
+                patterns.append((name: Array(parts[0]), value: Array(parts[1])))
             }
         }
     }
@@ -116,11 +111,9 @@ package struct IgnoredCookies: Sendable {
         // Names of cookies are case-sensitive: RFC 6265 section 5.4 sends them as they were set.
         for known in names where Self.equals(known, name, in: line) { return true }
         guard value.count <= Self.valueBytesMax else { return false }
-        for pattern in patterns
-        where Self.matches(pattern.name, name, in: line) && Self.matches(pattern.value, value, in: line) {
-            return true
+        return patterns.contains { pattern in
+            Self.matches(pattern.name, name, in: line) && Self.matches(pattern.value, value, in: line)
         }
-        return false
     }
 
     private static func equals(_ known: [UInt8], _ range: Range<Int>, in line: Span<UInt8>) -> Bool {

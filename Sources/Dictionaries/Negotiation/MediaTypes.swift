@@ -39,10 +39,7 @@ package final class MediaTypes: Sendable {
         guard !range.isEmpty else { return false }
         if isExact(range, in: text) { return true }
         if text.extracting(range).equalsIgnoringCase(Self.eventStream) { return false }
-        for pattern in patterns where StarPattern.matches(pattern, range, ignoringCaseOf: text) {
-            return true
-        }
-        return false
+        return patterns.contains { StarPattern.matches($0, range, ignoringCaseOf: text) }
     }
 
     /// Returns a Content-Type as a string, and allocates it only if it is not in the set in this spelling.

@@ -11,8 +11,7 @@ struct NamePatterns: Sendable {
     /// Returns true if a pattern matches the name in the range; at most the product of both lengths for each.
     func match(_ name: Range<Int>, in text: Span<UInt8>) -> Bool {
         guard !name.isEmpty else { return false }
-        for pattern in patterns where StarPattern.matches(pattern, name, ignoringCaseOf: text) { return true }
-        return false
+        return patterns.contains { StarPattern.matches($0, name, ignoringCaseOf: text) }
     }
 }
 

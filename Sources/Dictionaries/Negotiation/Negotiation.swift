@@ -167,7 +167,6 @@ package struct Decision: Equatable, Sendable {
     package let coding: ContentCoding
     /// The reason why no dictionary was used, or one of the two of deltas.
     package let reason: Reason
-    /// The treatment of the upstream's own coding.
     package let upstreamCodingHandling: UpstreamHandling
 
     package init(coding: ContentCoding, reason: Reason, upstreamCodingHandling: UpstreamHandling = .none) {

@@ -51,7 +51,6 @@ extension ClientConnection {
         core.attend(io.token)
     }
 
-    /// Gives up the exchange; the handler receives no further call.
     package func abort() {
         handler = nil
         // A request that breaks off must not look complete, and an unwanted response ends at once.

@@ -29,7 +29,7 @@ package final class ClientDialer {
         }
         do throws(SystemError) {
             let transport = try pool.transport(to: target)
-            guard mayBeHTTP2(target) else {
+            guard protocols.contains(.http2), target.scheme == .https || !protocols.contains(.http1) else {
                 return onEnd(.success(pool.connection(from: targetPool, over: transport)))
             }
             handshake = ClientHandshake(
@@ -41,10 +41,6 @@ package final class ClientDialer {
         } catch {
             onEnd(.failure(.connectFailed(error)))
         }
-    }
-
-    private func mayBeHTTP2(_ target: UpstreamTarget) -> Bool {
-        protocols.contains(.http2) && (target.scheme == .https || !protocols.contains(.http1))
     }
 
     private func connection(

@@ -115,7 +115,7 @@ final class HTTP2ClientConnection: Connection, RequestStream {
     func consume(_ bytes: Span<UInt8>) -> Int {
         // The engine must outlive its own call, whatever the handler does.
         guard let engine else { return bytes.count }
-        if exchanges == 0, !hasHeard, bytes.startsAsHTTP1 {
+        if exchanges == 0, !hasHeard, bytes.count >= 7, bytes.extracting(0..<7).equals("HTTP/1.") {
             fail(.http2(.notSpoken))
         } else if engine.receive(bytes) != nil {
             fail(.http2(.violation))
@@ -255,9 +255,4 @@ extension HTTP2ClientConnection: FrameEngineOwner {
             fail(.http2(.violation))
         }
     }
-}
-
-extension Span<UInt8> {
-    /// True for the first bytes of a server that speaks HTTP/1.
-    fileprivate var startsAsHTTP1: Bool { count >= 7 && extracting(0..<7).equals("HTTP/1.") }
 }

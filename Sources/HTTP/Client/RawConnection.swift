@@ -25,15 +25,12 @@ package final class RawConnection: Connection {
             [unowned self] result in
             handshake = nil
             switch result {
-            case .success(let transport): connected(over: transport)
+            case .success(let transport):
+                takeOver(transport)
+                self.handler?.connected()
             case .failure(let error): end(error)
             }
         }
-    }
-
-    private func connected(over transport: any ConnectionTransport) {
-        takeOver(transport)
-        handler?.connected()
     }
 
     /// Sends bytes, or keeps them until the socket takes them.

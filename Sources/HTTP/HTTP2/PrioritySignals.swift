@@ -44,13 +44,10 @@ struct PrioritySignals: Sendable {
     }
 }
 
-/// The priority by which one response is scheduled.
 struct ResponsePriority: Sendable {
     var asked = Priority()
     /// The parameters that the response's own field has, which count where they differ (RFC 9218 section 8).
     private var correction = Priority()
-
-    init() {}
 
     var effective: Priority { correction.merged(over: asked) }
 

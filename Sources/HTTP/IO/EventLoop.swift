@@ -59,7 +59,7 @@ package final class EventLoop: Sendable {
     ///
     /// Releases all handlers.
     package func stop() {
-        execute { $0.stop() }
+        execute { $0.isRunning = false }
     }
 
     /// Waits until the loop has ended.
@@ -129,7 +129,7 @@ package final class EventLoop: Sendable {
         private var dateText = ""
         private let epoll = Descriptor(owning: CLinux_epoll_create())
         private var table: HandlerTable
-        private var isRunning = true
+        fileprivate var isRunning = true
 
         fileprivate init(loop: EventLoop) {
             self.loop = loop
@@ -182,14 +182,8 @@ extension EventLoop.Core {
     ///
     /// A handler has one deadline: the last call counts, and nil removes it.
     package func setDeadline(_ token: Token, _ deadline: Int64?) { table.setDeadline(token, deadline) }
-}
 
-// MARK: - The loop itself
-
-extension EventLoop.Core {
-    func stop() {
-        isRunning = false
-    }
+    // MARK: The loop itself
 
     fileprivate func spin() {
         var events = [CLinux_event](repeating: CLinux_event(), count: 256)

@@ -27,7 +27,6 @@ package struct HeaderNameSet: Sendable, ExpressibleByArrayLiteral {
         return names
     }
 
-    /// Returns a set that has these names too.
     package func adding(_ names: [HeaderName]) -> HeaderNameSet {
         var set = self
         for name in names { set.insert(name) }

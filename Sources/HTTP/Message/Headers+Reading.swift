@@ -76,11 +76,9 @@ extension Headers {
         for line in lines where name.matches(line, of: bytes) { return line }
         return nil
     }
-}
 
-// MARK: - Lists
+    // MARK: Lists
 
-extension Headers {
     /// Calls `body` with each member of the comma-separated list in all lines of this name.
     ///
     /// Empty members are skipped (RFC 9110 section 5.6.1.2), and a comma within a quoted-string is no

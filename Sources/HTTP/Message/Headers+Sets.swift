@@ -48,11 +48,9 @@ extension Headers {
             append(line, of: bytes)
         }
     }
-}
 
-// MARK: - Fields of one hop
+    // MARK: Fields of one hop
 
-extension Headers {
     /// Removes the hop-by-hop fields and those that `Connection` names (RFC 9110 section 7.6.1).
     ///
     /// Transfer-Encoding goes too: decide the framing first and write your own. Host, Content-Length,
@@ -85,11 +83,9 @@ extension Headers {
 
     private static let neverConnectionFields: [HeaderName] =
         [.host, .contentLength, .cacheControl, .earlyData, .via]
-}
 
-// MARK: - Trailers
+    // MARK: Trailers
 
-extension Headers {
     /// Removes names from `Trailer` whose fields will not follow: those that no trailer section may hold, and those
     /// for which the closure is true (RFC 9110 section 6.6.2).
     package mutating func removeTrailerNames(where picks: (HeaderName) -> Bool = { _ in false }) {

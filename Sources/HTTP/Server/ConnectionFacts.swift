@@ -10,7 +10,6 @@ package final class ConnectionFacts {
     package let tls: TLSFacts?
     /// The port to which plain requests are redirected; nil if they are served.
     package let redirectPort: UInt16?
-    /// The request field for the subject of the client's certificate; nil for none.
     package let clientSubjectField: HeaderName?
     /// The Alt-Svc field for responses that have none; nil for none.
     package let alternativeServices: String?

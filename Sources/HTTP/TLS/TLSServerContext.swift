@@ -20,7 +20,6 @@ internal import COpenSSL
     /// The accepted protocols by their ALPN names, the best first.
     private let protocolNames: [[UInt8]]
 
-    /// Reads every file; throws the first error.
     package convenience init(_ settings: TLSServerSettings, ticketKeys: TLSTicketKeys) throws(TLSError) {
         try self.init(settings, TLSServed.all(of: settings), ticketKeys: ticketKeys)
     }

@@ -79,11 +79,9 @@ package final class TLSTicketKeys: Sendable {
         let now = SystemClock.monotonicNanoseconds / 1_000_000
         return ring.withLock { $0.find(name, now: now) }
     }
-}
 
-// MARK: - The calls of OpenSSL
+    // MARK: The calls of OpenSSL
 
-extension TLSTicketKeys {
     /// Makes the context protect its tickets with these keys.
     ///
     /// The owner of both must keep the keys longer than the context.

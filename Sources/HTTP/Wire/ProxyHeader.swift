@@ -19,14 +19,9 @@ package struct ProxyHeader: Equatable, Sendable {
         guard bytes.count > 0 else { return nil }
         return bytes[0] == signature[0] ? try parseVersion2(bytes) : try parseVersion1(bytes)
     }
-}
 
-/// The connection does not begin with a valid PROXY protocol header.
-package struct ProxyHeaderError: Error, Equatable {}
+    // MARK: Version 1: a line of text
 
-// MARK: - Version 1: a line of text
-
-extension ProxyHeader {
     private static let lineBytesMax = 107
 
     private static func parseVersion1(_ bytes: Span<UInt8>) throws(ProxyHeaderError) -> ProxyHeader? {
@@ -59,11 +54,9 @@ extension ProxyHeader {
         guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy(ASCII.isDigit) else { return nil }
         return UInt16(digits)
     }
-}
 
-// MARK: - Version 2: bytes
+    // MARK: Version 2: bytes
 
-extension ProxyHeader {
     private static let signature: [UInt8] = [
         0x0D, 0x0A, 0x0D, 0x0A, 0x00, 0x0D, 0x0A, 0x51, 0x55, 0x49, 0x54, 0x0A,
     ]
@@ -134,3 +127,6 @@ extension ProxyHeader {
         (0..<min(bytes.count, prefix.count)).allSatisfy { bytes[$0] == prefix[$0] }
     }
 }
+
+/// The connection does not begin with a valid PROXY protocol header.
+package struct ProxyHeaderError: Error, Equatable {}

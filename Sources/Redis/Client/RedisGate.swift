@@ -37,7 +37,6 @@ final class RedisGate: Sendable {
         }
     }
 
-    /// The bytes of the commands that wait for their reply.
     var bytes: Int { waiting.withLock { $0.bytes } }
 
     /// True while commands are accepted, as a lane takes them.

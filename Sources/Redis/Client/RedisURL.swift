@@ -130,7 +130,6 @@ extension RedisSettings {
 
 /// A reason why a text is not the URL of a server.
 package struct RedisURLMistake: Error, Equatable, Sendable {
-    /// The reason in a few words.
     package let text: String
 
     static let notAURL = Self(text: "not the URL of a Redis or Valkey server")

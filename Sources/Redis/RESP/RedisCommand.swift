@@ -2,7 +2,6 @@ internal import Primitives
 
 /// A command in the form of the wire: an array of bulk strings.
 package struct RedisCommand: Sendable, Equatable {
-    /// The bytes to send.
     package let bytes: [UInt8]
     package let name: String
 
@@ -29,9 +28,7 @@ package struct RedisCommand: Sendable, Equatable {
         bytes.append(argument.span)
         bytes.append("\r\n")
     }
-}
 
-extension RedisCommand {
     package static func get(_ key: [UInt8]) -> RedisCommand { RedisCommand("GET", [key]) }
 
     package static func getAll(_ keys: [[UInt8]]) -> RedisCommand { RedisCommand("MGET", keys) }

@@ -8,8 +8,6 @@ struct BlockList<Element: Sendable>: Sendable {
 
     private static var blockCount: Int { 256 }
 
-    init() {}
-
     var indices: Range<Int> { 0..<count }
 
     subscript(place: Int) -> Element {

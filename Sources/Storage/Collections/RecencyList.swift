@@ -22,7 +22,6 @@ struct RecencyList<Element: Sendable>: Sendable {
     /// The bytes per element beyond its own size, including the spare capacity of the table.
     static var overheadBytes: Int { 2 * (MemoryLayout<Slot>.stride - MemoryLayout<Element>.size) }
 
-    /// The element at a place; nil if there is none.
     subscript(place: Int) -> Element? { slots.indices.contains(place) ? slots[place].element : nil }
 
     /// Returns the place of the element that was used next after the one at this place.

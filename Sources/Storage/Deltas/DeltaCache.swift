@@ -56,7 +56,6 @@ package final class DeltaCache: Sendable {
         state = Guarded(State(entries: RecencyMap(bytesMax: bytesMax)))
     }
 
-    /// The current sizes, and the counts since the start.
     package var statistics: DeltaCacheStatistics {
         state.withLock { state in
             var statistics = state.statistics

@@ -61,7 +61,6 @@ package final class PreparedDictionaries: Sendable {
         state = Guarded(State(ready: RecencyMap(bytesMax: bytesMax)))
     }
 
-    /// The current sizes, and the counts since the start.
     package var statistics: PreparedStatistics {
         state.withLock { state in
             var statistics = state.statistics
@@ -165,7 +164,6 @@ package final class PreparedDictionaries: Sendable {
     }
 }
 
-/// A dictionary in the form in which an encoder gets it.
 package struct PreparedUse: Sendable {
     package let dictionary: DictionaryUse
     /// True if the index was made for this use, and has never been tried.

@@ -2,7 +2,6 @@ internal import Dictionaries
 
 /// The sizes of one resource's responses, by the age of the dictionary.
 package protocol ResponseSizes: Sendable {
-    var bodyBytes: Int { get }
     /// The best coding without a dictionary.
     var plainBytes: Int { get }
     /// The average size of a version on disk: its body, packed, and its row.

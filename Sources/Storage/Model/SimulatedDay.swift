@@ -24,7 +24,6 @@ package struct SimulatedDay {
         package var plainBytes = 0
         package var admissions = 0
         package var versionsMax = 0
-        package var versionsEnd = 0
         package var indexBytes = 0
         package var evictions: [StoreStatistics.Eviction: Int] = [:]
 
@@ -128,7 +127,6 @@ package struct SimulatedDay {
             }
         }
         note(store?.statistics)
-        outcome.versionsEnd = store?.statistics.versions ?? 0
         outcome.indexBytes = store?.statistics.indexBytes ?? 0
         store?.close()
         return outcome

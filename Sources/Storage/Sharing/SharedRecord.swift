@@ -12,7 +12,6 @@ package struct SharedRecord: Sendable {
     package let body: Body
 
     package var url: String { facts.url }
-    package var contentType: String? { facts.traits.contentType }
     package var digest: Digest { facts.digest }
 
     package static let bodyBytesMax = 12 << 20
@@ -31,11 +30,9 @@ package struct SharedRecord: Sendable {
         case whole = 0
         case zstd = 1
     }
-}
 
-// MARK: Writing
+    // MARK: Writing
 
-extension SharedRecord {
     /// Returns the record as values of the shared store, the first with the head; nil if the body is too large or cannot
     /// be sealed.
     package func values(named name: SharedName, keys: StoreKeys?) -> [[UInt8]]? {

@@ -158,7 +158,6 @@ package struct StoreSharing: Sendable {
 
     // MARK: Versions by their shared names
 
-    /// Returns the ids that were promised for a version.
     package func promises(of version: Version) -> [PromisedIDs.Promise] {
         memory.index.promises(of: version).all
     }

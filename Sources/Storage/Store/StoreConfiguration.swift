@@ -34,7 +34,6 @@ package struct StoreConfiguration: Sendable {
         if case .used(let keys) = privateRows { keys } else { nil }
     }
 
-    /// Makes a configuration with the documented defaults.
     package init(
         path: String, maxBytes: Int = 1 << 30, log: @escaping @Sendable (OperatorEvent) -> Void = { _ in }
     ) {

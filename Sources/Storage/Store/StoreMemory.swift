@@ -59,7 +59,6 @@ final class StoreMemory: Sendable {
     /// The size above which a body is unpacked on the loader's queue, and not by its caller.
     private static let unpackedAtOnceMax = 1 << 20
 
-    /// Returns the body of a version if it is in memory; never waits for the disk.
     func hotBody(of version: Version) -> Body? {
         let name = version.bodyName
         let (whole, packed) = hot.withLock { hot in

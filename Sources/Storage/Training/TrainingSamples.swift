@@ -86,7 +86,6 @@ package struct TrainingSamples: Sendable {
         return pattern?.matches(path: sample.url.path, query: sample.url.query) == false ? .otherPath : nil
     }
 
-    /// The bytes of all samples.
     package private(set) var bytes = 0
 
     package var resourceCount: Int { Set(samples.map(\.resource)).count }

@@ -108,7 +108,6 @@ struct Finding: Encodable, Sendable {
         }
     }
 
-    /// The findings for people.
     static func text(_ findings: [Finding]) -> String {
         let rows = findings.flatMap { finding in
             [[finding.verdict, finding.rule, finding.section, finding.says]]

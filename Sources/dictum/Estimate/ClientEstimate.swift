@@ -4,7 +4,6 @@ internal import Foundation
 internal import Proxy
 internal import Storage
 
-/// The clients that an estimate assumes.
 struct ClientMix: ExpressibleByArgument, Sendable {
     static let apps = ClientMix(name: "apps", groups: SimulatedClients.pollers)
     static let browsers = ClientMix(name: "browsers", groups: SimulatedClients.viewers)
@@ -52,7 +51,6 @@ struct ClientPlan: Sendable {
 
 /// The measured sizes of one resource, by the number of versions between dictionary and body.
 struct MeasuredSizes: ResponseSizes {
-    let bodyBytes: Int
     let plainBytes: Int
     let otherURLBytes: Int
     /// The seconds per version.
@@ -62,11 +60,8 @@ struct MeasuredSizes: ResponseSizes {
     private let sizes: [(versionsBack: Double, cost: DeltaCost)]
 
     /// `secondsPerVersion` is the measured period, or the interval of the measurement if the body always changes.
-    init?(
-        _ deltas: [DeltaCosts], bodyBytes: Int, plainBytes: Int, sameBytes: Int, secondsPerVersion: Double
-    ) {
+    init?(_ deltas: [DeltaCosts], plainBytes: Int, sameBytes: Int, secondsPerVersion: Double) {
         guard !deltas.isEmpty else { return nil }
-        self.bodyBytes = bodyBytes
         self.plainBytes = plainBytes
         self.sameBytes = sameBytes
         periodSeconds = max(secondsPerVersion, 0.001)

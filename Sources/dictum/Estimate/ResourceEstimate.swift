@@ -66,7 +66,6 @@ struct Estimator {
     private static let daySeconds = 86_400
 
     let plan: ClientPlan
-    let configuration: Configuration
     let measurement: CodingMeasurement
     let policy: RoutePolicy
 
@@ -74,7 +73,6 @@ struct Estimator {
     init(plan: ClientPlan) {
         self.plan = plan
         let configuration = Configuration()
-        self.configuration = configuration
         let compression = configuration.compression
         measurement = CodingMeasurement(
             sizes: CodedSizes(
@@ -156,7 +154,7 @@ struct Estimator {
     ) -> ResourceEstimate.Clients? {
         guard estimate.obstacle == nil, let last = history.versions.last,
             let sizes = MeasuredSizes(
-                estimate.deltas, bodyBytes: estimate.bodyBytes, plainBytes: estimate.plain.best.cost.bytes,
+                estimate.deltas, plainBytes: estimate.plain.best.cost.bytes,
                 // A copy, since a body is no dictionary at its own address.
                 sameBytes: measurement.averageBytes(of: [(Body(last.bytes.map { $0 }), last)]),
                 secondsPerVersion: estimate.periodSeconds

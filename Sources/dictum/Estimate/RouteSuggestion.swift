@@ -28,7 +28,6 @@ struct RouteSuggestion: Encodable, Sendable {
     private static let othersMost = 1.5
     private static let othersSavedLeast = 0.25
 
-    /// Suggests routes for all URLs.
     static func all(
         of estimates: [(history: ResourceHistory, estimate: ResourceEstimate)],
         _ measurement: CodingMeasurement

@@ -65,7 +65,6 @@ enum InputFile {
     }
 }
 
-/// Results that go into a file.
 enum OutputFile {
     /// Writes a body to a file, or to standard output if the name is `-`; devices and pipes stay what they are.
     static func write(_ body: [UInt8], toFile name: String) throws(CommandError) {

@@ -81,7 +81,6 @@ struct AdminClient {
         try self.init(url, token: admin.tokenInUse)
     }
 
-    /// Returns what the proxy has measured.
     func report() throws(CommandError) -> SavingsReport { try ask(.get, "/report") }
 
     /// Has the proxy remove the versions that a query names.

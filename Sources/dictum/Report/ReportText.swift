@@ -93,7 +93,6 @@ enum ReportText {
     /// The least seconds from which a day is extrapolated.
     private static let leastSeconds = 3_600.0
 
-    /// Extrapolates to a day.
     static func perDay(_ observed: SavingsReport.Observed) -> String {
         guard observed.seconds >= leastSeconds else {
             return
@@ -174,5 +173,52 @@ enum ReportText {
         let share = EstimateText.percent(live.hitRate ?? 0)
         return live.notModified > 0
             ? "\(OutputFormat.grouped(live.notModified)) of them 304, \(share) of the others" : share
+    }
+}
+
+/// What prevents deltas, and how to change that.
+enum ReportAdvice {
+    /// Returns the findings of the doctor about the responses as they are.
+    static func findings(_ observed: SavingsReport.Observed) -> [DoctorFinding] {
+        guard !observed.fields.isEmpty else { return [] }
+        var headers = Headers()
+        for (name, value) in observed.fields.sorted(by: { $0.key < $1.key }) {
+            guard let name = HeaderName(name) else { continue }
+            for line in value.split(separator: "\n") { headers.append(name, String(line)) }
+        }
+        let now = Int64(SystemClock.unixSeconds)
+        let sent = headers.first(.date).flatMap { HTTPDate.unixSeconds($0, now: now) }
+        return ResponseJudgement(
+            headers: headers, receivedAt: sent ?? now,
+            credentials: 2 * observed.credentials > observed.responses ? .cookie : [],
+            changesEachTime: observed.revisits > 3 && observed.unchanged == 0
+        ).findings
+    }
+
+    /// Returns why a client that was here before holds nothing.
+    static func lack(_ name: String) -> String {
+        switch name {
+        case "expired":
+            "the response was no longer fresh; a longer max-age or stale-while-revalidate keeps it"
+        case "unkept": "no browser keeps the response; see below"
+        case "evicted": "the store has no longer the version; see store.max_size"
+        case "never-offered": "its former responses offered none; see below"
+        default: OutputFormat.plain(name)
+        }
+    }
+}
+
+/// The report of a running proxy, with the first responses that its store tells of.
+struct RunningReport: Encodable {
+    private enum CodingKeys: CodingKey { case firstResponses }
+
+    let savings: SavingsReport
+    let firstResponses: [EstimateReport.FirstResponses]
+
+    /// The keys of the proxy's report, and one more.
+    func encode(to encoder: any Encoder) throws {
+        try savings.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(firstResponses, forKey: .firstResponses)
     }
 }

@@ -51,7 +51,6 @@ extension [Version] {
     }
 }
 
-/// A version in a list or on its own.
 struct VersionEntry: Encodable {
     let sha256: String
     let base64: String
@@ -99,7 +98,6 @@ struct VersionEntry: Encodable {
         ]
     }
 
-    /// The facts about it, one per line.
     var lines: String {
         let facts: [(String, String)] = [
             ("digest", sha256), ("base64", ":\(base64):"), ("authority", authority),

@@ -20,7 +20,6 @@ struct StoreSource: ParsableArguments {
         guard config == nil || store == nil else { throw ValidationError(Self.expectation) }
     }
 
-    /// Opens the store while `work` runs.
     func use(_ work: (OpenedStore) throws -> Void) throws {
         let configuration = try readConfiguration()
         try OpenedStore.use(configuration?.store.path ?? store ?? "", configuration, work)
@@ -136,7 +135,6 @@ struct OpenedStore {
         configuration.map { RouteTable($0).makes }
     }
 
-    /// Returns the versions that meet every condition.
     func versions(_ conditions: ConditionOptions) throws -> [Version] {
         let purge = try conditions.purge(configuration)
         return try catalogue.versions().filter(purge.includes)

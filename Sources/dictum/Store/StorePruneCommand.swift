@@ -91,13 +91,9 @@ struct StorePruning {
     /// Returns why a version goes, regardless of the store's limits; nil if it stays.
     private func cause(of version: Version, _ routes: RouteTable?) -> String? {
         if version.isPinned(at: now) { return nil }
-        let maxAge = min(version.maxAge, routes?.policy(for: version)?.maxAgeSeconds ?? .max)
-        if isOld(version, maxAge: maxAge) { return "age" }
+        let maxAge = min(
+            version.maxAge, routes?.policy(for: version)?.maxAgeSeconds ?? .max, olderThanSeconds ?? .max)
+        if now - version.lastWanted >= maxAge { return "age" }
         return removesUnusedRoutes && routes?.makes(version) == false ? "route" : nil
-    }
-
-    private func isOld(_ version: Version, maxAge: Int) -> Bool {
-        if now - version.lastWanted >= maxAge { return true }
-        return olderThanSeconds.map { now - version.lastWanted >= $0 } ?? false
     }
 }

@@ -107,7 +107,6 @@ struct SimulatedPages {
         let statistics = store.statistics
         outcome.admissions = statistics.admissions
         outcome.evictions = statistics.evictions
-        outcome.versionsEnd = statistics.versions
         outcome.indexBytes = statistics.indexBytes
         store.close()
         return TabledDay(outcome: outcome, packed: packed, downloads: downloads, names: names)

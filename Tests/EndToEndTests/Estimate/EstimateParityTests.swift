@@ -131,7 +131,7 @@ internal import Testing
         let cost = DeltaCost(bytes: 100, firstBytes: 120, firstCpuMicroseconds: 1, indexedCpuMicroseconds: 1)
         let deltas = DeltaCosts(versionsBack: 1, pairs: 1, plainBytes: 2000, dcz: cost, dcb: cost)
         return try #require(
-            MeasuredSizes([deltas], bodyBytes: 9000, plainBytes: 2000, sameBytes: 60, secondsPerVersion: 60))
+            MeasuredSizes([deltas], plainBytes: 2000, sameBytes: 60, secondsPerVersion: 60))
     }
 
     @Test func `the clients of the estimate are those of the simulated day`() throws {

@@ -161,7 +161,7 @@ internal import Testing
             DeltaCosts(versionsBack: back, pairs: 1, plainBytes: 1200, dcz: cost(bytes), dcb: cost(bytes))
         }
         let sizes = try #require(
-            MeasuredSizes(deltas, bodyBytes: 9000, plainBytes: 1200, sameBytes: 60, secondsPerVersion: 10))
+            MeasuredSizes(deltas, plainBytes: 1200, sameBytes: 60, secondsPerVersion: 10))
         for (age, bytes) in [(0, 60), (1, 100), (10, 100), (20, 200), (30, 300), (100, 1000), (10_000, 1200)]
         {
             #expect(sizes.deltaBytes(from: 0, to: age, .indexed) == bytes, "\(age) s")
@@ -169,7 +169,7 @@ internal import Testing
         #expect(sizes.deltaBytes(from: 0, to: 10, .first) == 200)
         #expect(sizes.deltaBytes(from: 0, to: 30, .strongest) == 150)
         #expect(
-            MeasuredSizes([], bodyBytes: 1, plainBytes: 1, sameBytes: 1, secondsPerVersion: 1) == nil)
+            MeasuredSizes([], plainBytes: 1, sameBytes: 1, secondsPerVersion: 1) == nil)
     }
 
     @Test func `the size of a delta has a bound after a change that the measured ages hardly have`() throws {
@@ -181,7 +181,7 @@ internal import Testing
         }
         let sizes = try #require(
             MeasuredSizes(
-                deltas, bodyBytes: 890_000, plainBytes: 300_000, sameBytes: 60, secondsPerVersion: 1))
+                deltas, plainBytes: 300_000, sameBytes: 60, secondsPerVersion: 1))
         for age in [3_600, 86_400, 1 << 60] {
             #expect(sizes.deltaBytes(from: 0, to: age, .indexed) == 300_000, "\(age) s")
         }

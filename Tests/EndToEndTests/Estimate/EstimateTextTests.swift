@@ -77,7 +77,7 @@ struct EstimateTextTests {
         let mix = try #require(ClientMix(argument: "10s:100%"))
         let sizes = try #require(
             MeasuredSizes(
-                Self.deltas(100), bodyBytes: 9_000, plainBytes: 1_000, sameBytes: 60, secondsPerVersion: 20))
+                Self.deltas(100), plainBytes: 1_000, sameBytes: 60, secondsPerVersion: 20))
         let plan = ClientPlan(clients: 20, mix: mix, seconds: 300)
         func outcome(_ life: Int) throws -> ClientOutcome {
             try #require(

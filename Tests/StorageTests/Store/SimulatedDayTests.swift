@@ -7,7 +7,6 @@ import Testing
 @Suite(.timeLimit(.minutes(40))) struct SimulatedDayTests {
     /// Deltas that grow with the age of the dictionary, so that clients gain by another.
     private struct Sizes: ResponseSizes {
-        let bodyBytes = 20_000
         let plainBytes = 4_000
         let packedBytes = 500
         let otherURLBytes = 0

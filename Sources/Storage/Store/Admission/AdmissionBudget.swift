@@ -41,10 +41,9 @@ final class AdmissionBudget: Sendable {
         keptInProbation = min(bytesPerSecond, burstBytes) / 2
     }
 
-    static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
-
     func reserve(
-        _ bytes: Int, writing written: Int, _ terms: Terms, now: UInt64 = AdmissionBudget.now
+        _ bytes: Int, writing written: Int, _ terms: Terms,
+        now: UInt64 = DispatchTime.now().uptimeNanoseconds
     ) throws(AdmissionRefusal) -> AdmissionSlot {
         guard bytes <= terms.bytesMax else { throw .size }
         if let key = terms.key, !begin(key, at: now) { throw .copying }

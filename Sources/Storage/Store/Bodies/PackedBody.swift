@@ -25,7 +25,6 @@ struct PackedBody: Sendable {
 
 /// A body as its row stores it: whole, or as a Zstandard frame.
 struct StoredBody: Sendable {
-    let row: Int64
     let bytes: [UInt8]
     /// The length of the whole body if `bytes` are a frame.
     let count: Int?

@@ -240,20 +240,7 @@ package struct StoreCatalogue: Sendable {
             throw StoreCatalogueError(error, path: path)
         }
     }
-}
 
-extension ChainKey {
-    /// True if the chain is listed before another: by authority, then by match.
-    fileprivate func isListedBefore(_ other: ChainKey) -> Bool {
-        if authority != other.authority { return authority < other.authority }
-        if match != other.match { return match < other.match }
-        if matchDest != other.matchDest { return matchDest.lexicographicallyPrecedes(other.matchDest) }
-        return scope == .public && other.scope != .public
-    }
-}
-
-/// The versions beyond limits, among those that a command has read.
-extension StoreCatalogue {
     /// Returns the versions that a proxy with these limits evicts, the first to go first, each with the reason.
     ///
     /// - Parameter usedBytes: The bytes that the store takes on disk.
@@ -273,6 +260,16 @@ extension StoreCatalogue {
             evicted.versions += state.evictLeastWanted(bytes: excess, now: now, except: []).versions
         }
         return evicted.versions
+    }
+}
+
+extension ChainKey {
+    /// True if the chain is listed before another: by authority, then by match.
+    fileprivate func isListedBefore(_ other: ChainKey) -> Bool {
+        if authority != other.authority { return authority < other.authority }
+        if match != other.match { return match < other.match }
+        if matchDest != other.matchDest { return matchDest.lexicographicallyPrecedes(other.matchDest) }
+        return scope == .public && other.scope != .public
     }
 }
 

@@ -96,7 +96,7 @@ struct StoreDatabase: Sendable {
     private func stored(_ version: Version, _ database: Database) throws -> StoredBody? {
         guard version.chainKey.scope.isSealed else { return try StoreRows.stored(version, database) }
         let bytes = try keys.flatMap { try PrivateRows.body(of: version, database, $0) }
-        return bytes.map { StoredBody(row: version.id, bytes: $0, count: nil, base: nil) }
+        return bytes.map { StoredBody(bytes: $0, count: nil, base: nil) }
     }
 
     func stored(row: Int64) throws(StoreDatabaseError) -> StoredBody? {

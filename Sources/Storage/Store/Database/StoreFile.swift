@@ -113,9 +113,7 @@ package enum StoreFile {
         guard let end = name.lastIndex(of: "Z") else { return (name, 0) }
         return (String(name[...end]), Int(name[end...].dropFirst(2)) ?? 1)
     }
-}
 
-extension StoreFile {
     private static let headerBytes = 100
     private static let applicationOffset = 68
 
@@ -159,9 +157,7 @@ extension StoreFile {
         }
         return count < 0 ? nil : Array(bytes.prefix(count))
     }
-}
 
-extension StoreFile {
     /// Removes the rights of other users from the files of a database.
     ///
     /// Returns true if there were any, and nil if they cannot be removed.

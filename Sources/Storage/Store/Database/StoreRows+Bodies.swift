@@ -11,7 +11,7 @@ extension StoreRows {
         let row = try Row.fetchOne(
             database.cachedStatement(
                 sql: """
-                    SELECT body.id, bytes, body.size, base FROM version JOIN body ON body.id = version.body
+                    SELECT bytes, body.size, base FROM version JOIN body ON body.id = version.body
                     WHERE version.id = ?
                     """), arguments: [version.id])
         return row.flatMap(storedBody)
@@ -19,14 +19,14 @@ extension StoreRows {
 
     static func stored(row: Int64, _ database: Database) throws -> StoredBody? {
         try Row.fetchOne(
-            database.cachedStatement(sql: "SELECT id, bytes, size, base FROM body WHERE id = ?"),
+            database.cachedStatement(sql: "SELECT bytes, size, base FROM body WHERE id = ?"),
             arguments: [row]
         ).flatMap(storedBody)
     }
 
     private static func storedBody(_ row: Row) -> StoredBody? {
-        guard let id: Int64 = row.value(0), let bytes: Data = row.value(1) else { return nil }
-        return StoredBody(row: id, bytes: [UInt8](bytes), count: row.value(2), base: row.value(3))
+        guard let bytes: Data = row.value(0) else { return nil }
+        return StoredBody(bytes: [UInt8](bytes), count: row.value(1), base: row.value(2))
     }
 
     /// Returns the bytes of a whole body, not verified.

@@ -131,12 +131,10 @@ extension StoreState {
         index = formerIndex
         return (lost, pinned)
     }
-}
 
-/// The merge of versions that two processes admitted one after the other, when a successor takes the store
-/// over.
-extension StoreState {
     /// Merges a version in memory with the row of the same body; the number of the row stays.
+    ///
+    /// Two processes have admitted the body one after the other: a successor takes the store over.
     mutating func merge(_ own: Version, with row: Version) -> Version {
         pending.forget(own.id)
         if own.pinnedUntil > row.pinnedUntil { pin(row, until: own.pinnedUntil) }

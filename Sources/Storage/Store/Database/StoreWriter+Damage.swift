@@ -168,7 +168,6 @@ private final class StoreLoading {
 
     init(_ empty: consuming StoreState) { state = Guarded(empty) }
 
-    /// Makes room for so many versions.
     func reserve(_ count: Int) { state.withLock { $0.index.reserve(count) } }
 
     func add(_ version: Version) {

@@ -117,7 +117,9 @@ final class StoreWriter: Sendable {
             var rounds = isForced ? 2 : 1
             while let database = try usableDatabase(isForced: isForced) {
                 memory.evictPrivateBeyondBudget()
-                var (batch, isLast) = takeBatch()
+                var (batch, isLast) = memory.state.withLock { state in
+                    (state.takeBatch(bytesMax: batchBytesMax), state.pending.isEmpty)
+                }
                 pack(&batch)
                 let isWritten = try makeSpaceAndWrite(batch, to: database)
                 if batch.isEmpty { break }
@@ -135,11 +137,6 @@ final class StoreWriter: Sendable {
         if openDatabase == nil || status.retryAt != nil || status.waitingSince != nil || status.isHandedOver {
             memory.evictUnwrittenBeyondMemory()
         }
-    }
-
-    /// Takes the next batch; `isLast` is true if it is everything.
-    private func takeBatch() -> (batch: PendingWrites.Batch, isLast: Bool) {
-        memory.state.withLock { state in (state.takeBatch(bytesMax: batchBytesMax), state.pending.isEmpty) }
     }
 
     /// Gives each body of a batch the form in which it is written.

@@ -67,9 +67,7 @@ package struct ChainKey: Hashable, Sendable {
     var textBytes: Int { matchDest.reduce(nameBytes) { $0 + $1.utf8.count } }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
-}
 
-extension ChainKey {
     /// The name of the chain in the path of a linked dictionary: the first half of a SHA-256, in base64url.
     ///
     /// The hash covers the length of every part, so that no two chains hash the same text. The name reveals

@@ -2,15 +2,13 @@ internal import Primitives
 
 /// The chains as a listing shows them, some of them per hold of the lock.
 extension DictionaryIndex {
-    /// A chain, by its place, and its value in an order.
-    struct RankedChain: Sendable {
-        let place: Int
-        let value: Int
-    }
-
-    /// Returns all chains that belong to no single client, and the counts of the others; linear in their number.
-    func rankedChains(by order: ChainListing.Order) -> (ranks: [RankedChain], counts: ChainListing) {
-        var (ranks, counts) = ([RankedChain](), ChainListing())
+    /// Returns the places of all chains that belong to no single client, each with its value in an order, and the counts of the
+    /// others; linear in their number.
+    func rankedChains(
+        by order: ChainListing.Order
+    ) -> (ranks: [(place: Int, value: Int)], counts: ChainListing) {
+        var ranks: [(place: Int, value: Int)] = []
+        var counts = ChainListing()
         inSteps { tables, step in
             for place in step.clamped(to: 0..<tables.chains.count) {
                 guard let chain = tables.chains[place].chain else { continue }
@@ -26,7 +24,7 @@ extension DictionaryIndex {
                     case .bytes: tables.chains[place].storedBytes
                     case .versions: count
                     }
-                ranks.append(RankedChain(place: place, value: value))
+                ranks.append((place: place, value: value))
             }
             return step.upperBound >= tables.chains.count
         }

@@ -13,7 +13,6 @@ struct DigestTable: Sendable {
     private var firsts = PlaceTable()
     private var groups: [Digest: Group] = [:]
 
-    /// Makes room in an empty table for so many versions.
     mutating func reserve(_ count: Int) { firsts.reserve(count) }
 
     // MARK: Look-ups

@@ -33,7 +33,6 @@ struct IndexTables: ~Copyable, Sendable {
     /// The number of siblings that are returned; one that is on disk is likely among them.
     static let siblingsMax = 8
 
-    /// The number of unused objects that are kept.
     let inUseMax: Int
     var records = BlockList<VersionRecord>()
     var freePlaces: [Int32] = []
@@ -160,7 +159,6 @@ struct IndexTables: ~Copyable, Sendable {
         return Int(record.state.lastWanted) + traits[record.traits].maxAge
     }
 
-    /// Returns the state of the version at a place.
     func state(at place: Int32) -> VersionState {
         let record = records[Int(place)]
         return record.inUse >= 0 ? inUse[Int(record.inUse)].version.counters.state : record.state

@@ -71,7 +71,6 @@ package final class Version: Sendable {
         if case .personal = chainKey.scope { return "" }
         return chain.url ?? chain.key.match
     }
-    /// True if `url` is its own.
     var hasOwnURL: Bool { !isFromRecord || isFrom(url) }
     package var chainKey: ChainKey { chain.key }
     /// True while its chain is in probation: few such versions are ever wanted again.

@@ -99,7 +99,7 @@ enum PrivateRows {
         guard let chain: Data = row.value(0), let sealed: Data = row.value(1),
             let body = keys.seal(ofRow: version.digest, inChain: [UInt8](chain)).open([UInt8](sealed))
         else { throw StoreDatabaseError.damaged("its seal is broken") }
-        return try StoredBody(row: version.id, bytes: body, count: row.value(2), base: nil).whole(over: nil)
+        return try StoredBody(bytes: body, count: row.value(2), base: nil).whole(over: nil)
     }
 
     // MARK: Writing

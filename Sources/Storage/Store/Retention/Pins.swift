@@ -8,12 +8,7 @@ struct Pins: Sendable {
         let count: Int
     }
 
-    private struct Pin {
-        let until: Int
-        let bytes: Int
-    }
-
-    private var pins: [Int64: Pin] = [:]
+    private var pins: [Int64: (until: Int, bytes: Int)] = [:]
     /// The bytes of the pinned bodies, with an allowance for each row.
     private(set) var bytes = 0
     private var earliestEnd = Int.max
@@ -30,7 +25,7 @@ struct Pins: Sendable {
     /// Adds a version that is pinned until some second.
     mutating func insert(_ version: Version) {
         remove(version.id)
-        let pin = Pin(until: version.pinnedUntil, bytes: Self.cost(of: version))
+        let pin = (until: version.pinnedUntil, bytes: Self.cost(of: version))
         pins[version.id] = pin
         bytes += pin.bytes
         earliestEnd = min(earliestEnd, pin.until)

@@ -126,10 +126,6 @@ struct Retention: ~Copyable, Sendable {
         if returns.count % 16 == 0 { times = RetentionTimes(returns) }
     }
 
-    private func timesOfPlace(_ chain: Int32) -> RetentionTimes {
-        chains[Int(chain)].returns?.stay ?? times ?? .unknown
-    }
-
     // MARK: Eviction
 
     /// Returns the first version to go, of a chain or of the whole store, that `mayGo` accepts; nil if none
@@ -189,7 +185,7 @@ struct Retention: ~Copyable, Sendable {
         of chain: Int32, now: Int, in index: DictionaryIndex, max versionsMax: Int,
         to overdue: inout [(Version, Standing)]
     ) {
-        let times = timesOfPlace(chain)
+        let times = chains[Int(chain)].returns?.stay ?? self.times ?? RetentionTimes.unknown
         for standing in Standing.allCases {
             var place = chains[Int(chain)].lists[standing.rawValue].oldest
             while place >= 0, overdue.count < versionsMax {
