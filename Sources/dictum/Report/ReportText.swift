@@ -216,7 +216,7 @@ struct RunningReport: Encodable {
     let firstResponses: [EstimateReport.FirstResponses]
 
     /// The keys of the proxy's report, and one more.
-    func encode(to encoder: any Encoder) throws {
+    func encode(to encoder: any Swift.Encoder) throws {
         try savings.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(firstResponses, forKey: .firstResponses)
