@@ -64,17 +64,18 @@ class HTTP1:
                 self.reset()
                 return received
             try:
-                await self._receive(received, is_bodiless, leaves_after)
-                received.is_whole = leaves_after is None
+                # On a busy machine the proxy may have given the upstream up before the client leaves.
+                received.is_whole = await self._receive(received, is_bodiless, leaves_after)
             except (asyncio.IncompleteReadError, ConnectionError):
                 pass
-        if leaves_after is not None:
+        if leaves_after is not None and not received.is_whole:
             self.reset()
         elif not received.is_whole or received.fields.get("connection") == "close" or version == "1.0":
             await self._close()
         return received
 
     async def _receive(self, received, is_bodiless, enough):
+        """Returns true once the response is whole, and false once there is enough of its body."""
         while received.status < 200:
             block = await self.reader.readuntil(b"\r\n\r\n")
             received.wire += len(block)
@@ -82,7 +83,7 @@ class HTTP1:
             received.status = int(line.split(" ")[1])
         received.fields = {name.lower(): value.strip() for name, _, value in (field.partition(":") for field in rest)}
         if is_bodiless or received.status in (204, 304):
-            return
+            return True
         if "transfer-encoding" in received.fields:
             while True:
                 line = await self.reader.readuntil(b"\r\n")
@@ -90,7 +91,7 @@ class HTTP1:
                 received.wire += len(line) + len(await self.reader.readexactly(size + 2))
                 received.body += size
                 if size == 0:
-                    return
+                    return True
         left = int(received.fields["content-length"]) if "content-length" in received.fields else 1 << 60
         while left and (enough is None or received.body < enough):
             piece = await self.reader.read(min(left, 1 << 16))
@@ -100,7 +101,8 @@ class HTTP1:
             if not piece:
                 if "content-length" in received.fields:
                     raise ConnectionError("cut off")
-                return
+                return True
+        return left == 0
 
     async def _close(self):
         """Closes after the server has, which tells that nothing more came."""
