@@ -24,7 +24,7 @@ struct ScriptedServerTests {
                         switch words.first {
                         case "HELLO": text = hello
                         case "PING" where words.count == 1: text = "+PONG\r\n"
-                        // The client asks once for itself, and what comes behind waits for this reply.
+                        // What comes behind the client's own question waits for its reply.
                         case "INFO": text = "$0\r\n\r\n"
                         default: text = reply(words)
                         }
@@ -376,8 +376,7 @@ struct ScriptedServerTests {
         throws
     {
         let folder = try TemporaryFolder()
-        // Room for one connection that is not accepted yet, which that of another client takes. One of this client would have no
-        // reply, and another cause is reported only a minute later.
+        // There is room for one connection, which another client takes: it has no reply, another cause than a full listener.
         let listener = try WireListener(path: folder.file("s"), backlog: 0)
         let settings = RedisSettings(address: .unix(path: folder.file("s")))
         let other = try TestClient(settings, isAwaited: false)

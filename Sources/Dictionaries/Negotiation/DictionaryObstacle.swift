@@ -1,4 +1,4 @@
-/// What forbids dictionaries for a response: asked by `Negotiation` for their use, and by `Offer` and `Admission`.
+/// The rules against dictionaries for a response: `Negotiation` asks them about use, `Offer` and `Admission` about versions.
 extension RoutePolicy {
     /// Returns the reason why this response may neither use a dictionary nor become one, whatever the dictionary;
     /// nil if it may.

@@ -4,8 +4,7 @@ internal import Storage
 
 /// A request on an observed route, as a live route would read it.
 struct ObservedRequest: Sendable {
-    /// What it is entitled to on the route as it would be with dictionaries, by its facts as if the client accepted every coding
-    /// over one.
+    /// Its rights on the route with dictionaries, as if the client accepted every coding over one.
     var entitlement: Entitlement
     /// The number of the client; nil if it is unknown.
     let client: UInt64?

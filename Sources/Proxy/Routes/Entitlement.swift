@@ -1,12 +1,12 @@
 internal import Dictionaries
 internal import Storage
 
-/// What a request is entitled to: whose its response is, in which chain that becomes a version, and which versions its
-/// client may use by which proof.
+/// The rights of a request: whose its response is, which chain that belongs to, and which versions its client may use by
+/// which proof.
 ///
-/// A public version needs none. An unlisted or personal one needs the id under which the client was given it, one of a
-/// private route also the identity that the request has. Look-up, also at other nodes, admission, observation and offers
-/// ask here. A value without I/O.
+/// A public version needs no proof. An unlisted or personal one needs the id under which the client was given it, and one of
+/// a private route also the user's identity. Look-up (also at other nodes), admission, observation and offers ask here. A
+/// value without I/O.
 struct Entitlement: Sendable {
     var facts: RequestFacts
     var resource: RequestedResource

@@ -30,7 +30,7 @@ extension SharableVersion {
 }
 
 extension DictionaryStore {
-    /// What the store does for the other nodes that share its versions.
+    /// The exchange of versions with other nodes.
     package var sharing: StoreSharing { StoreSharing(memory: memory, writer: writer) }
 }
 

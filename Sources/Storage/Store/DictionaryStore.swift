@@ -14,11 +14,11 @@ package final class DictionaryStore: Sendable {
     let writer: StoreWriter
     let loader: BodyLoader
 
-    /// What makes bodies versions.
+    /// The admission of bodies as versions.
     package let admission: StoreAdmission
-    /// What the requests of clients tell of versions.
+    /// The notes that requests make of versions.
     package let demand: StoreDemand
-    /// What is done beside the requests.
+    /// The work beside the requests.
     package let upkeep: StoreUpkeep
 
     /// Opens or makes the database and builds the index; reads no bodies.

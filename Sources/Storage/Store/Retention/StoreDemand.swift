@@ -1,7 +1,7 @@
 internal import Primitives
 internal import Synchronization
 
-/// What clients come back with and are offered, and what a store notes of versions for that: names, proofs and heads.
+/// The notes of a store about versions: which ones clients come back with and are offered, their names, proofs and heads.
 ///
 /// Safe from any thread, and never waits for the disk.
 package struct StoreDemand: Sendable {

@@ -1,6 +1,6 @@
 internal import Primitives
 
-/// What keeps a store within its rules, and its file up to date: expiry, the rule of currency, purges.
+/// The upkeep of a store and of its file: expiry, the rule of currency, purges.
 ///
 /// Safe from any thread, but no member is for an event loop: each visits many versions, or waits for the disk.
 package struct StoreUpkeep: Sendable {
