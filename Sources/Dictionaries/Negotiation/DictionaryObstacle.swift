@@ -1,6 +1,7 @@
-/// The rules against dictionaries for a response: `Negotiation` asks them about use, `Offer` and `Admission` about versions.
+/// The rules against dictionaries for a response: `Negotiation` asks them about use, `Offer` about offers. `Admission` asks about
+/// the route's scope alone.
 extension RoutePolicy {
-    /// Returns the reason why this response may neither use a dictionary nor become one, whatever the dictionary;
+    /// Returns the reason why this response may neither use a dictionary nor be offered as one, whatever the dictionary;
     /// nil if it may.
     package func dictionaryObstacle(request: RequestFacts, response: ResponseFacts) -> Reason? {
         if !areDictionariesOn { return .switchedOff }
