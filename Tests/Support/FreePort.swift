@@ -2,7 +2,8 @@ internal import Foundation
 
 /// Returns a port of loopback on which nobody listens now.
 ///
-/// The kernel gives it to nobody who asks for any port: not even to a connection, before the server that it is for has it.
+/// It lies below the range from which the kernel takes ports for connections, so that no connection gets it before the
+/// server does.
 package func freePort() throws -> UInt16 {
     let range = try String(contentsOfFile: "/proc/sys/net/ipv4/ip_local_port_range", encoding: .utf8)
     let first = range.split { $0.isWhitespace }.first.flatMap { UInt16($0) } ?? 32_768

@@ -176,7 +176,7 @@ enum ReportText {
     }
 }
 
-/// What prevents deltas, and how to change that.
+/// The causes that prevent deltas, with the change that removes each.
 enum ReportAdvice {
     /// Returns the findings of the doctor about the responses as they are.
     static func findings(_ observed: SavingsReport.Observed) -> [DoctorFinding] {

@@ -16,7 +16,7 @@ final class TestFleet {
     private let keyFile: String
     private let script: Origin.Script
     private let timeout: Int
-    /// What the rest of a response to `X-Held` waits for, which begins without regard to questions.
+    /// The gate that the rest of a response to `X-Held` waits for; such a response begins while questions still wait.
     let rest = Gate()
 
     /// Starts so many nodes; each responds with the body of the version that `X-Version` names.
